@@ -15,7 +15,9 @@ import {
   type DemoOptions,
   type ScenarioName,
 } from '../src/lab/demo/index.ts';
-import { loadShop } from '../src/lab/eval/shop.ts';
+import { loadGenerated, loadShop } from '../src/lab/eval/shop.ts';
+import { generateParcels, type ParcelScenario } from '../src/lab/parcels/generate.ts';
+import { scenarios as parcels, type Scenario } from '../src/lab/parcels/scenarios.ts';
 import { createKeptResults } from '../src/telemetry/query/kept-results.ts';
 import { structuredText } from '../src/mcp/result.ts';
 import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
@@ -48,6 +50,7 @@ afterAll(async () => {
 interface Investigated {
   readonly steps: readonly NewStep[];
   readonly claims: readonly Claim[];
+  readonly service: string;
 }
 
 async function investigated(organizationId: OrganizationId, content: string): Promise<Investigated> {
@@ -55,12 +58,13 @@ async function investigated(organizationId: OrganizationId, content: string): Pr
   const messages = [{ id: newId('msg'), seq: 1, role: 'user' as const, author, time: end, content, parts: [] }];
   const steps: NewStep[] = [];
   let claims: readonly Claim[] = [];
+  let service = '';
   const assignment = { organizationId, messages, steps: [], askedAt: end };
   for await (const event of agent.investigate(assignment, AbortSignal.timeout(60_000))) {
     if (event.type === 'step') steps.push(event.step);
-    if (event.type === 'conclusion') claims = event.conclusion.claims;
+    if (event.type === 'conclusion') ({ claims, service } = event.conclusion);
   }
-  return { steps, claims };
+  return { steps, claims, service };
 }
 
 async function rowsOf(organizationId: OrganizationId, sql: string): Promise<readonly (readonly unknown[])[]> {
@@ -88,22 +92,49 @@ function rounded(rows: readonly (readonly unknown[])[]): unknown {
   return rows.map((row) => row.map((cell) => (typeof cell === 'number' ? Number(cell.toPrecision(9)) : cell)));
 }
 
+async function rerun(organizationId: OrganizationId, question: string): Promise<Investigated> {
+  const found = await investigated(organizationId, question);
+  const { steps, claims } = found;
+  expect(steps.length).toBeGreaterThan(8);
+  const evidence = steps.map((step, index): Evidence => ({
+    ...step,
+    evidence_id: step.evidence_id ?? `E${index + 1}`,
+  }));
+  expect(claims.filter((claim) => contradicts({ ...claim, status: 'supported' }, evidence))).toEqual([]);
+  for (const { sql, rows, error, observation } of steps) {
+    expect({ error, observation }).toEqual({ error: undefined, observation });
+    expect(rounded(await rowsOf(organizationId, sql))).toEqual(rounded(rows));
+  }
+  return found;
+}
+
 describe('the steps of an investigation', () => {
   it.each(faults)(
     '%s: each is answered, and gives the recorded rows when query_otel runs its SQL',
     async (scenario) => {
       const organizationId = await loadShop(harness.telemetry, optionsOf(scenario));
-      const { steps, claims } = await investigated(organizationId, demoQuestion(optionsOf(scenario)));
-      expect(steps.length).toBeGreaterThan(8);
-      const evidence = steps.map((step, index): Evidence => ({
-        ...step,
-        evidence_id: step.evidence_id ?? `E${index + 1}`,
-      }));
-      expect(claims.filter((claim) => contradicts({ ...claim, status: 'supported' }, evidence))).toEqual([]);
-      for (const { sql, rows, error, observation } of steps) {
-        expect({ error, observation }).toEqual({ error: undefined, observation });
-        expect(rounded(await rowsOf(organizationId, sql))).toEqual(rounded(rows));
-      }
+      await rerun(organizationId, demoQuestion(optionsOf(scenario)));
     },
   );
+
+  it.each([
+    ['bad-host', undefined],
+    ['new-job', undefined],
+    ['silent-callee', 'metrics'],
+    ['bad-host', 'metrics'],
+    ['new-job', 'metrics'],
+    ['pool', 'metrics'],
+    ['more-work-borne', 'metrics'],
+    ['restart', 'metrics'],
+    ['silent-reader', 'logs'],
+    ['bad-zone', 'logs'],
+    ['cache-collapse', 'logs'],
+    ['evening', 'logs'],
+  ] as const)('%s of %s alone: as well, and blames who it is', async (scenario: ParcelScenario, only) => {
+    const options = { scenario, seed: 4, minutes: 60, end, rate: 30 };
+    const organizationId = await loadGenerated(harness.telemetry, generateParcels(options), { end, only });
+    const { service } = await rerun(organizationId, parcels[scenario].question);
+    const fault: Scenario = parcels[scenario];
+    expect(service).toBe(fault.cause ?? '');
+  });
 });

@@ -1,6 +1,8 @@
+import { suspectsByCounts } from './counted.ts';
 import { suspectsWithoutTraces } from './few-traces.ts';
-import { changedServices, misbehaving, rank, starving, unsettled, unusual } from './ranking.ts';
+import { changedServices, misbehaving, nothingFound, rank, starving, unsettled, unusual } from './ranking.ts';
 import {
+  blameForCountedPlace,
   blameForErrors,
   blameForLatency,
   blameForLoad,
@@ -13,7 +15,8 @@ import {
   type Suspect,
 } from './suspects.ts';
 import type { Step, Scene } from './scene.ts';
-import { usual } from './notebook.ts';
+import { usual, type Notebook } from './notebook.ts';
+import { tableNames } from '../../src/contract/telemetry/index.ts';
 import {
   callBehaviour,
   leastChanged,
@@ -31,14 +34,16 @@ import { errorShift, type ErrorShift } from './steps/error-shift.ts';
 import { latencyShift, type LatencyShift } from './steps/latency-shift.ts';
 import { withLineKinds } from './steps/line-kinds.ts';
 import { load } from './steps/load.ts';
-import { logPatterns, type LogPatterns } from './steps/log-patterns.ts';
+import { beyondGrowth, logPatterns, type LogPatterns } from './steps/log-patterns.ts';
 import { placement } from './steps/placement.ts';
-import { requestGauges } from './steps/request-gauges.ts';
+import { countedPlacement } from './steps/counted-placement.ts';
+import { requestCounts } from './steps/request-counts.ts';
+import { requestGauges, type RequestGauges } from './steps/request-gauges.ts';
 import { resources, type Resources } from './steps/resources.ts';
 import { selfTime, type SelfTime } from './steps/self-time.ts';
 import { silence } from './steps/silence.ts';
 import type { Template } from './templates/drain.ts';
-import { chunk, eitherWindow, isBefore, logTemplate, onlyFocus, within } from './sql.ts';
+import { chunk, eitherWindow, isBefore, logTemplate, onlyFocus, within, type Calling } from './sql.ts';
 
 /**
  * Kinds of log lines outside spans that became more or less frequent. Counted once per trace if lines name their trace, else
@@ -151,16 +156,9 @@ export async function* gatherClues(scene: Scene): Step<Clues> {
   const behaved = compared ? yield* behaviour(lined) : [];
   const behaviours = mostTelling(behaved, least);
   const explaining = compared ? yield* explanations(scene, { errors, latency, failing, slow }) : [];
-  const logs = yield* logPatterns(lined);
-  const untraced = few
-    ? suspectsWithoutTraces({
-        failing: yield* requestGauges(scene, 'failures'),
-        late: yield* requestGauges(scene, 'latency'),
-        logs,
-        said: scene.said,
-        calls: gaps?.calls ?? [],
-      })
-    : [];
+  const warned = yield* logPatterns(lined);
+  const logs = few && warned.worse.length > 0 ? yield* beyondGrowth(lined, warned) : warned;
+  const untraced = few ? yield* withoutTraces(lined, logs, gaps?.calls ?? []) : [];
   const ranked = rank({
     explaining,
     failing,
@@ -189,10 +187,49 @@ export async function* gatherClues(scene: Scene): Step<Clues> {
     behaviours,
     logs,
     templates: lined.templates,
-    basis: few ? basisOf(suspects, logs) : undefined,
+    basis: few ? basisOf(scene.notebook, suspects) : undefined,
     suspects,
     named: [...new Set([...suspects.map(({ service }) => service), ...also])],
   };
+}
+
+/** By what other signals say: first what explains them from outside, then what services count, then gauges and lines. */
+async function* withoutTraces(scene: Scene, logs: LogPatterns, calls: readonly Calling[]): Step<readonly Suspect[]> {
+  const requests = yield* requestCounts(scene, 'metrics');
+  const counts = suspectsByCounts(requests, 'metrics');
+  // What a service counts says more than its gauges of the same.
+  const uncounted = (gauges: RequestGauges): RequestGauges => ({
+    ...gauges,
+    faring: gauges.faring.map((same) => same.filter((one) => !requests.timed.has(one.service))),
+  });
+  const lines = suspectsByCounts(yield* requestCounts(scene, 'logs'), 'logs');
+  const visible = rank({ ...nothingFound, failing: counts.failing, slow: counts.slow, said: scene.said });
+  const late = counts.slow === undefined && lines.slow ? [lines.slow] : [];
+  const worse = [...visible, ...late][0];
+  const places: Suspect[] = [];
+  for (const source of ['metrics', 'logs'] as const) {
+    const place = yield* countedPlacement(scene, source);
+    if (place) places.push(blameForCountedPlace(place));
+  }
+  const silent = [
+    ...(yield* silence(scene, 'metrics')),
+    ...(yield* silence(scene, 'logs')).filter(({ caller }) => caller !== undefined),
+  ];
+  const ordered = [
+    ...places,
+    ...silent.map((one) => blameForSilence(one, worse)),
+    ...counts.explaining,
+    ...visible,
+    ...suspectsWithoutTraces({
+      failing: uncounted(yield* requestGauges(scene, 'failures')),
+      late: uncounted(yield* requestGauges(scene, 'latency')),
+      logs,
+      said: scene.said,
+      calls: [...calls, ...counts.calls],
+    }),
+    ...late,
+  ];
+  return ordered.filter(({ service }, index) => ordered.findIndex((other) => other.service === service) === index);
 }
 
 /** What explains failures and slowness from outside of who shows them: a place, a caller that does more, who fell silent. */
@@ -217,10 +254,11 @@ async function* explanations(
   ];
 }
 
-function basisOf(suspects: readonly Suspect[], { evidenceId }: LogPatterns): string {
-  const lines = suspects.some(({ evidenceIds }) => evidenceIds.includes(evidenceId));
-  const gauges = suspects.some(({ signal }) => signal?.kind === 'gauge');
-  return lines ? (gauges ? 'gauges and logs' : 'logs') : 'gauges';
+/** The signals that the suspects were found by. */
+function basisOf({ steps }: Notebook, suspects: readonly Suspect[]): string {
+  const cited = new Set(suspects.flatMap(({ evidenceIds }) => evidenceIds));
+  const asked = steps.filter((step) => cited.has(step.evidence_id));
+  return tableNames.filter((table) => asked.some(({ sql }) => sql.includes(`otel.${table}`))).join(' and ');
 }
 
 async function* suspectOfErrors(scene: Scene, latency: LatencyShift | undefined): Step<Suspect | undefined> {

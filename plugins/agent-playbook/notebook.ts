@@ -24,6 +24,14 @@ export function scaleOf(windows: Windows): number {
   return length === 0 ? 0 : lengthOf(windows.now) / length;
 }
 
+const hour = 3_600_000;
+
+/** What measures are usual is looked for in the hour before, which ends where what is compared with does. */
+export function hourBefore({ now, before }: Pick<Windows, 'now' | 'before'>): TimeRange {
+  const end = before?.end ?? now.start;
+  return { start: new Date(end.getTime() - hour), end };
+}
+
 export function lengthOf({ start, end }: TimeRange): number {
   return end.getTime() - start.getTime();
 }

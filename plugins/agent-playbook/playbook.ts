@@ -300,7 +300,7 @@ async function* close(scene: Scene, clues: Clues, notes: readonly string[]): Ste
 }
 
 function basisNote({ windows: { now } }: Scene, basis: string): string {
-  return `Ranked from ${basis} alone: too few traces, or none, from ${moment(now.start)} to ${moment(now.end)}.`;
+  return `From ${basis} alone: there are too few traces, or none, from ${moment(now.start)} to ${moment(now.end)}.`;
 }
 
 async function* examplesOnly(scene: Scene, question: Question, notes: readonly string[]): Step<Report> {

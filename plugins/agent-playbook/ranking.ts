@@ -106,6 +106,8 @@ export interface Found {
   readonly said: boolean;
 }
 
+export const nothingFound = { explaining: [], starving: [], misbehaving: [], unsettled: [], time: [] } as const;
+
 /**
  * Gates and no sums: one kind of evidence speaks first, and the next only where it is silent. What explains failures and
  * slowness from outside goes first; a resource that is used up in

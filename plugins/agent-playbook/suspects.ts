@@ -1,5 +1,6 @@
 import { code, moment, reaches, type Calling } from './sql.ts';
 import type { Callees } from './steps/callees.ts';
+import type { CountedPlace } from './steps/counted-placement.ts';
 import type { CallGap, CallGaps } from './steps/call-gaps.ts';
 import { describe as describeLoad, type Load } from './steps/load.ts';
 import { describe as describePlace, ofBad, type Placement } from './steps/placement.ts';
@@ -240,4 +241,10 @@ export function blameForPlace({ place, evidenceId }: Placement, visible: Suspect
     detail: describePlace(place),
     evidenceIds: [evidenceId],
   };
+}
+
+/** The same where only what they count or log tells of it. */
+export function blameForCountedPlace({ value, detail, evidenceId }: CountedPlace): Suspect {
+  const rest = { operation: '', dependency: '', message: '', seenIn: { service: value, operation: undefined } };
+  return { category: 'place', service: value, share: 1, excess: 0, detail, evidenceIds: [evidenceId], ...rest };
 }

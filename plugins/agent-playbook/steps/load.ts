@@ -62,19 +62,31 @@ LIMIT 50`;
   return found && found.service !== service ? { ...found, on, evidenceId } : undefined;
 }
 
-function read(rows: readonly Row[]): Omit<Load, 'on' | 'evidenceId'> | undefined {
-  const total = (column: string) => rows.reduce((sum, row) => sum + row.number(column), 0);
-  const [all, allBefore] = [total('busy_nano'), total('busy_before_nano')];
+function read(rows: readonly Row[]): Burdening | undefined {
+  return burdening(
+    rows.map((row) => ({
+      service: row.text('caller'),
+      busy: row.number('busy_nano'),
+      busyBefore: row.number('busy_before_nano'),
+      calls: row.number('calls'),
+      callsBefore: row.number('calls_before'),
+    })),
+  );
+}
+
+type Burdening = Omit<Load, 'on' | 'evidenceId'>;
+
+/** Who of those that ask the same takes so much more of its time than before. */
+export function burdening(
+  askers: readonly (Omit<Burdening, 'share' | 'shareBefore'> & Readonly<Record<'busy' | 'busyBefore', number>>)[],
+): Burdening | undefined {
+  const total = (which: 'busy' | 'busyBefore') => askers.reduce((sum, asker) => sum + asker[which], 0);
+  const [all, allBefore] = [total('busy'), total('busyBefore')];
   // Who is alone with it shares it with nobody, before and now.
-  if (rows.length < 2 || all === 0 || allBefore === 0) return undefined;
-  const callers = rows.map((row) => ({
-    service: row.text('caller'),
-    share: row.number('busy_nano') / all,
-    shareBefore: row.number('busy_before_nano') / allBefore,
-    calls: row.number('calls'),
-    callsBefore: row.number('calls_before'),
-  }));
-  return callers.find(({ share, shareBefore }) => share >= leastShare && share >= grown * shareBefore);
+  if (askers.length < 2 || all === 0 || allBefore === 0) return undefined;
+  return askers
+    .map(({ busy, busyBefore, ...asker }) => ({ ...asker, share: busy / all, shareBefore: busyBefore / allBefore }))
+    .find(({ share, shareBefore }) => share >= leastShare && share >= grown * shareBefore);
 }
 
 export function describe({ service, on, share, shareBefore, calls, callsBefore }: Omit<Load, 'evidenceId'>): string {

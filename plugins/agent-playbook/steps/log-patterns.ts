@@ -1,5 +1,7 @@
 import { code, eitherWindow, isBefore, masked, onlyFocus, within } from '../sql.ts';
 import { type Finding, type Row, listed, scaleOf } from '../notebook.ts';
+import { rate } from '../statistics.ts';
+import { readChange, type ErrorChange } from './error-shift.ts';
 import type { Step, Scene } from '../scene.ts';
 import { ofKinds } from '../templates/drain.ts';
 
@@ -72,4 +74,45 @@ function readPattern(row: Row, scale: number): LogPattern {
 
 export function describe({ service, pattern, count, before, isNew }: LogPattern): string {
   return `${code(service, 60)} logs ${code(pattern)} ${count} times (${isNew ? 'new' : `${before} before`})`;
+}
+
+/** Who does so many times as much fails more often with it, and no worse for that. */
+const grown = 1.5;
+/** Of all that a service logs, so much tells of trouble whatever else it does. */
+const leastBad = 0.1;
+
+/** Without what only came with more work: no greater part of what those services log are warnings and errors. */
+export async function* beyondGrowth({ notebook, write, windows, focus }: Scene, found: LogPatterns): Step<LogPatterns> {
+  const [now, before] = [within(write, 'time', windows.now), isBefore(write, 'time', windows)];
+  const bad = (side: string) => write.countIf(`${side} AND severity_number >= 13`);
+  const sql = `SELECT service_name, '' AS name, ${write.countIf(now)} AS spans, ${bad(now)} AS errors, ${write.countIf(before)} AS spans_before, ${bad(before)} AS errors_before, 0 AS excess_errors
+FROM otel.logs
+WHERE ${eitherWindow(write, 'time', windows)}${onlyFocus(write, focus)}
+GROUP BY service_name
+ORDER BY ${bad(now)} DESC, service_name
+LIMIT 50`;
+  const borne = (rows: readonly Row[]): readonly ErrorChange[] =>
+    rows
+      .map(readChange)
+      .filter(
+        (one) => one.now.total >= grown * scaleOf(windows) * one.before.total && !one.worse && rate(one.now) < leastBad,
+      );
+  const { rows } = yield* notebook.ask({
+    question: 'Which services log more of everything, and so more warnings and errors too?',
+    sql,
+    window: windows.now,
+    judge: (answer) =>
+      listed(
+        borne(answer)
+          .slice(0, 5)
+          .map(
+            (one) =>
+              `${code(one.service, 60)}: ${one.now.hits} of ${one.now.total} lines, ${one.before.hits} of ${one.before.total} before`,
+          ),
+        'None do.',
+        'neutral',
+      ),
+  });
+  const names = new Set(borne(rows).map(({ service }) => service));
+  return { ...found, worse: found.worse.filter(({ service }) => !names.has(service)) };
 }

@@ -21,7 +21,7 @@ export interface Placement extends Finding {
   readonly place: Place | undefined;
 }
 
-const keys = ['host.name', 'k8s.node.name', 'cloud.availability_zone'] as const;
+export const keys = ['host.name', 'k8s.node.name', 'cloud.availability_zone'] as const;
 /** Fewer spans say nothing about a 95th percentile. */
 const fewest = 20;
 /** A service is worse there: so many bad spans, so great a part, so many times that of elsewhere. */

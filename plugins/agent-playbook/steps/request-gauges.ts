@@ -1,3 +1,4 @@
+import type { DialectWriter } from '../../../src/contract/telemetry/index.ts';
 import { code, eitherWindow, onlyFocus, within } from '../sql.ts';
 import { listed, type Finding, type Row } from '../notebook.ts';
 import { farFromUsual, short } from './resources.ts';
@@ -26,12 +27,16 @@ export interface RequestGauges extends Finding {
 }
 
 /** By words in the names of gauges, as no convention is kept everywhere. */
-const words = {
+export const words = {
   requests: ['request', 'calls', 'invocation', 'throughput', 'rps'],
   failures: ['error', 'fault', 'fail', '5xx', 'exception', 'panic', 'cancelled', 'reject'],
   wellness: ['availab', 'success'],
   latency: ['latency', 'duration', 'response_time', 'response time'],
 } as const;
+
+export function isNamed(write: DialectWriter, names: readonly string[]): string {
+  return `(${names.map((word) => `lower(name) LIKE ${write.literal(`%${word}%`)}`).join(' OR ')})`;
+}
 
 /** Of several gauges of one thing, the mean is what adds up over requests. */
 const means = ['average', 'mean', 'avg'];
@@ -50,12 +55,10 @@ export async function* requestGauges(
 ): Step<RequestGauges> {
   const { now } = windows;
   const before = { start: new Date(now.start.getTime() - hour), end: new Date(now.start.getTime() - unnoticed) };
-  const isNamed = (names: readonly string[]): string =>
-    `(${names.map((word) => `lower(name) LIKE ${write.literal(`%${word}%`)}`).join(' OR ')})`;
   const wanted = measure === 'failures' ? [...words.failures, ...words.wellness] : words.latency;
   const rows = `value < 1e300 AND service_name <> ''${onlyFocus(write, focus)}`;
   const isGauge = `${rows} AND is_monotonic = false`;
-  const falls = measure === 'failures' ? isNamed(words.wellness) : '1 = 0';
+  const falls = measure === 'failures' ? isNamed(write, words.wellness) : '1 = 0';
   // Turned round where a fall is the failure, so that more is worse.
   const worse = `CASE WHEN ${falls} THEN -value ELSE value END`;
   const apart = windows.references.length > 0;
@@ -68,7 +71,7 @@ export async function* requestGauges(
   const sql = `WITH p AS (
   SELECT service_name, name, ${worse} AS worse, CASE WHEN ${within(write, 'time', now)} THEN 'now' WHEN ${within(write, 'time', before)} THEN 'before' ELSE 'named' END AS side
   FROM otel.metrics
-  WHERE ${either} AND ${isGauge} AND ${isNamed(wanted)} AND (${within(write, 'time', now)} OR ${isUsual})
+  WHERE ${either} AND ${isGauge} AND ${isNamed(write, wanted)} AND (${within(write, 'time', now)} OR ${isUsual})
 ), u AS (
   SELECT service_name, name, max(typical) AS typical, max(spread) AS spread
   FROM (
@@ -94,7 +97,7 @@ export async function* requestGauges(
   FROM (
     SELECT service_name, name, sum(value) AS requests
     FROM otel.metrics
-    WHERE ${within(write, 'time', now).slice(1, -1)} AND ${rows} AND (is_monotonic = false OR aggregation_temporality = 'delta') AND ${isNamed(words.requests)} AND NOT ${isNamed([...words.latency, ...words.failures, ...words.wellness])}
+    WHERE ${within(write, 'time', now).slice(1, -1)} AND ${rows} AND (is_monotonic = false OR aggregation_temporality = 'delta') AND ${isNamed(write, words.requests)} AND NOT ${isNamed(write, [...words.latency, ...words.failures, ...words.wellness])}
     GROUP BY service_name, name
   ) c
   GROUP BY service_name

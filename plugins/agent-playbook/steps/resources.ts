@@ -89,7 +89,7 @@ LIMIT 50`;
     window: { start: before.start, end: now.end },
     judge(found) {
       const changes = read(found).filter(({ alone, z }) => alone && z >= farFromUsual);
-      const verdict = found.length === 0 ? 'neutral' : 'refutes';
+      const verdict = found.length === 0 || every ? 'neutral' : 'refutes';
       return listed(changes.slice(0, 3).map(describe), 'None does, by its gauges.', verdict);
     },
   });

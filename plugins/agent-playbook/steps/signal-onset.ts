@@ -6,20 +6,19 @@ import { thresholds } from '../statistics.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { CallGap } from './call-gaps.ts';
 import { bucketWidth, riseOf, type Onset } from './onset.ts';
+import { lines, reports, type Counted, type Source } from './request-counts.ts';
 import type { ResourceChange } from './resources.ts';
 
 /** What a suspect shows, and so what is followed through time. */
 export type Signal =
   | { readonly kind: 'behaviour'; readonly behaviour: Behaviour }
   | { readonly kind: 'gap'; readonly gap: CallGap }
-  | { readonly kind: 'gauge'; readonly resource: ResourceChange };
+  | { readonly kind: 'gauge'; readonly resource: ResourceChange }
+  | { readonly kind: 'counted'; readonly counted: Counted; readonly source: Source };
 
 /** When a signal began within the range: the point from which most of what is counted shows it, and before which least does. */
-export async function* signalOnset(
-  { notebook, write, templates }: Scene,
-  signal: Signal,
-  range: TimeRange,
-): Step<Onset> {
+export async function* signalOnset(scene: Scene, signal: Signal, range: TimeRange): Step<Onset> {
+  const { notebook, write, templates } = scene;
   const bucket = (column: string) => write.bucket(column, bucketWidth(range));
   const inOrder = (column: string) => `GROUP BY ${bucket(column)}\nORDER BY ${bucket(column)}\nLIMIT 50`;
   const scope = (column: string) => within(write, column, range).slice(1, -1);
@@ -75,6 +74,19 @@ ${inOrder('s.time')}`,
 FROM otel.spans s JOIN otel.spans p ON p.trace_id = s.trace_id AND p.span_id = s.parent_span_id
 WHERE ${scope('s.time')} AND ${scope('p.time')} AND s.service_name = ${write.literal(callee)} AND p.service_name = ${write.literal(caller)}
 ${inOrder('s.time')}`,
+        ];
+      }
+      case 'counted': {
+        const { service, metric, peer, operation, mean, meanBefore, worse } = signal.counted;
+        const d = signal.source === 'logs' ? lines(scene, range) : reports(scene, range, []);
+        const late = `CASE WHEN sum(s) > ${(mean + meanBefore) / 2} * sum(n * counts) THEN sum(n * counts) ELSE 0 END`;
+        return [
+          `The ${worse ? 'failures' : 'slowness'} of ${code(service, 60)}`,
+          `WITH ${d}
+SELECT ${bucket('time')} AS bucket, sum(n * counts) AS total, ${worse ? 'sum(n * failed)' : late} AS bad
+FROM d
+WHERE service_name = ${write.literal(service)} AND metric = ${write.literal(metric)} AND peer = ${write.literal(peer)} AND operation = ${write.literal(operation)}
+${inOrder('time')}`,
         ];
       }
       case 'gauge': {

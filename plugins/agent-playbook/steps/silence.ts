@@ -1,4 +1,5 @@
-import { code, eitherWindow, inList, moment, onlyFocus, ownWork, partWidth, within } from '../sql.ts';
+import { code, eitherWindow, inList, logTemplate, moment, onlyFocus, ownWork, partWidth, within } from '../sql.ts';
+import type { TableName } from '../../../src/contract/telemetry/index.ts';
 import { listed, lengthOf, usual, type Row } from '../notebook.ts';
 import { joined } from '../sample.ts';
 import type { Scene, Step } from '../scene.ts';
@@ -19,20 +20,21 @@ const leastPause = 2 * 60_000;
 const steady = 0.9;
 /** Of those who are called under a name so many reached it. */
 const mostlyIt = 0.5;
+const alwaysIt = 0.9;
 /** Calls go on at this part of their rate, or they have ended with it. */
 const stillCalled = 0.3;
 
 /** Who has fallen silent, and whether it is still asked for: nobody calls what only has nothing to do. */
-export async function* silence(scene: Scene): Step<readonly Silent[]> {
+export async function* silence(scene: Scene, table: TableName = 'spans'): Step<readonly Silent[]> {
   const { notebook, write, windows, focus } = scene;
   if (windows.references.length > 0 || windows.before === undefined) return [];
   const range = { start: windows.before.start, end: windows.now.end };
   const width = partWidth(lengthOf(range));
   const sql = `SELECT p.service_name AS service_name, sum(p.spans) AS spans, count(*) AS parts, min(p.first_seen) AS first_seen, max(p.last_seen) AS last_seen
 FROM (
-  SELECT service_name, ${write.bucket('time', width)} AS part, count(*) AS spans, min(time) AS first_seen, max(time) AS last_seen
-  FROM otel.spans
-  WHERE ${within(write, 'time', range).slice(1, -1)} AND ${ownWork()}${onlyFocus(write, focus)}
+  SELECT service_name, ${write.bucket('time', width)} AS part, ${table === 'metrics' ? 'count(DISTINCT time)' : 'count(*)'} AS spans, min(time) AS first_seen, max(time) AS last_seen
+  FROM otel.${table}
+  WHERE ${within(write, 'time', range).slice(1, -1)} AND service_name <> ''${table === 'spans' ? ` AND ${ownWork()}` : ''}${onlyFocus(write, focus)}
   GROUP BY service_name, ${write.bucket('time', width)}
 ) p
 GROUP BY p.service_name
@@ -52,21 +54,23 @@ LIMIT 50`;
         : [];
     });
   const { rows, evidenceId } = yield* notebook.ask({
-    question: 'Which services have fallen silent?',
+    question: table === 'spans' ? 'Which services have fallen silent?' : `Which services send no ${table} any more?`,
     sql,
     window: range,
     judge: (answer) =>
       listed(
         read(answer)
           .slice(0, 5)
-          .map((one) => `${code(one.service, 60)} has sent no span since ${moment(one.since)}`),
+          .map((one) => `${code(one.service, 60)} has sent no ${table} since ${moment(one.since)}`),
         'None has.',
       ),
   });
   const found = read(rows).slice(0, 5);
   if (found.length === 0) return [];
+  if (table === 'metrics') return found.map((one) => ({ ...one, caller: undefined, evidenceIds: [evidenceId] }));
   const callers = yield* stillCalling(
     scene,
+    table,
     found.map(({ service }) => service),
     new Date(Math.max(...found.map(({ since }) => since.getTime()))),
   );
@@ -78,22 +82,28 @@ LIMIT 50`;
 
 async function* stillCalling(
   scene: Scene,
+  table: 'spans' | 'logs',
   silent: readonly string[],
   since: Date,
 ): Step<{ readonly evidenceId: string; readonly of: ReadonlyMap<string, NonNullable<Silent['caller']>> }> {
-  const { notebook, write, windows } = scene;
+  const { notebook, write, windows, templates } = scene;
   const scope = (column: string) => eitherWindow(write, column, windows);
   const began = Math.min(...usual(windows).map(({ start }) => start.getTime()));
   const times = (windows.now.end.getTime() - since.getTime()) / Math.max(1, since.getTime() - began);
   const isSince = `p.time >= ${write.literal(since)}`;
+  // Lines tell only what went along with it, so that has to have been always so.
+  const isLines = table === 'logs';
+  const work = isLines
+    ? `(SELECT trace_id, trace_id AS span_id, trace_id AS parent_span_id, time, service_name, ${logTemplate(write, 'body', templates)} AS name, '' AS kind FROM otel.logs WHERE ${scope('time')} AND trace_id <> '')`
+    : 'otel.spans';
   const sql = `WITH k AS (
   SELECT s.service_name AS silent, p.service_name AS service_name, p.name AS name, p.kind AS kind, count(DISTINCT p.span_id) AS reached
-  FROM otel.spans s JOIN otel.spans p ON p.trace_id = s.trace_id AND p.span_id = s.parent_span_id
+  FROM ${work} s JOIN ${work} p ON p.trace_id = s.trace_id AND p.span_id = s.parent_span_id
   WHERE ${scope('s.time')} AND ${scope('p.time')}${joined(scene, 's.trace_id')}${joined(scene, 'p.trace_id')} AND ${inList(write, 's.service_name', silent)} AND p.service_name <> s.service_name
   GROUP BY s.service_name, p.service_name, p.name, p.kind
 )
 SELECT k.silent AS silent, k.service_name AS caller, k.name AS operation, min(k.reached) AS reached, ${write.countIf(`NOT (${isSince})`)} AS calls_before, ${write.countIf(isSince)} AS calls_since
-FROM otel.spans p JOIN k ON k.service_name = p.service_name AND k.name = p.name AND k.kind = p.kind
+FROM ${work} p JOIN k ON k.service_name = p.service_name AND k.name = p.name AND k.kind = p.kind
 WHERE ${scope('p.time')}${joined(scene, 'p.trace_id')}
 GROUP BY k.silent, k.service_name, k.name, k.kind
 ORDER BY calls_since DESC, k.silent, k.service_name, k.name
@@ -110,7 +120,8 @@ LIMIT 50`;
       }))
       .filter(
         (call) =>
-          call.reached >= mostlyIt * call.before && call.since >= Math.max(3, stillCalled * call.before * times),
+          call.reached >= (isLines ? alwaysIt : mostlyIt) * call.before &&
+          call.since >= Math.max(3, stillCalled * call.before * times),
       );
   const { rows, evidenceId } = yield* notebook.ask({
     question: 'Does anybody still call what has fallen silent?',

@@ -64,8 +64,8 @@ export interface HistogramPoint {
   readonly timeUnixNano: string;
   readonly count: string;
   readonly sum: number;
-  readonly min: number;
-  readonly max: number;
+  readonly min?: number;
+  readonly max?: number;
   readonly bucketCounts: readonly string[];
   readonly explicitBounds: readonly number[];
 }
@@ -79,7 +79,7 @@ export type OtlpMetric = { readonly name: string; readonly unit: string; readonl
         readonly isMonotonic: boolean;
       };
     }
-  | { readonly histogram: { readonly dataPoints: readonly HistogramPoint[]; readonly aggregationTemporality: 2 } }
+  | { readonly histogram: { readonly dataPoints: readonly HistogramPoint[]; readonly aggregationTemporality: 1 | 2 } }
 );
 
 export interface Resource {

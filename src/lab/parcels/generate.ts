@@ -12,6 +12,7 @@ import {
   type SpanKind,
 } from '../demo/otlp.ts';
 import { Random } from '../demo/random.ts';
+import { gaugeOf, Meter } from './meter.ts';
 import { scenarios, type Scenario, type Site, type Trouble } from './scenarios.ts';
 import { entries, gauges, hosts, jobs, readers, services, type Job, type Step } from './topology.ts';
 
@@ -71,7 +72,7 @@ class System {
   readonly #rate: number;
   readonly #pods: ReadonlyMap<string, readonly Pod[]>;
   readonly #pace: ReadonlyMap<string, number>;
-  readonly #counters = new Map<string, number>();
+  readonly #meter: Meter;
   /** Of the running minute. */
   #spans: [Pod, OtlpSpan][] = [];
   #logs: [Pod, OtlpLogRecord][] = [];
@@ -83,6 +84,7 @@ class System {
     this.#end = options.end.getTime();
     this.#start = this.#end - options.minutes * minute;
     this.#rate = options.rate;
+    this.#meter = new Meter(this.#start);
     const shift = this.#random.integer(0, hosts.length - 1);
     const names = Object.keys(services);
     this.#pods = new Map(names.map((name, index) => [name, podsOf(name, index + shift, this.#random)]));
@@ -94,6 +96,7 @@ class System {
     this.#logs = [];
     const random = this.#random;
     const now = from >= this.#onset ? this.#scenario : undefined;
+    if (from === this.#onset && now?.restarted !== undefined) this.#meter.restart(now.restarted, from);
     const crowd = random.lognormal(1, 0.08);
     for (const [entry, weight] of Object.entries(entries)) {
       const demand = now?.entry === undefined || now.entry === entry ? (now?.demand ?? 1) : 1;
@@ -277,29 +280,23 @@ class System {
         metrics.push(
           gaugeOf('service.availability', 1 - failed / own.length, at),
           gaugeOf('service.duration.p90', sorted[Math.floor(sorted.length * 0.9)] ?? 0, at),
-          this.#counter(pod, 'app.requests', own.length, at),
-          this.#counter(pod, 'app.errors', failed, at),
+          this.#meter.count(pod, 'app.requests', own.length, at),
+          this.#meter.count(pod, 'app.errors', failed, at),
         );
       }
+      const sent = this.#spans.filter(([of, { kind }]) => of === pod && kind !== spanKinds.PRODUCER);
+      metrics.push(
+        ...this.#meter.durations(
+          pod,
+          sent.map(([, span]) => span),
+          at,
+        ),
+      );
       const retries = this.#random.poisson(0.04 * own.length * (since?.counters?.[`${service} app.retries`] ?? 1));
-      metrics.push(this.#counter(pod, 'app.retries', retries, at));
+      metrics.push(this.#meter.count(pod, 'app.retries', retries, at));
       return [{ resource: pod.resource, scopeMetrics: [{ scope: { name: 'parcels' }, metrics }] }];
     });
   }
-
-  #counter(pod: Pod, name: string, by: number, at: number): OtlpMetric {
-    const key = `${pod.name} ${name}`;
-    const value = (this.#counters.get(key) ?? 0) + by;
-    this.#counters.set(key, value);
-    const times = { startTimeUnixNano: nanos(this.#start * 1_000), timeUnixNano: nanos(at * 1_000) };
-    const dataPoints = [{ attributes: [], ...times, asDouble: value }];
-    return { name, unit: '1', description: '', sum: { dataPoints, aggregationTemporality: 2, isMonotonic: true } };
-  }
-}
-
-function gaugeOf(name: string, value: number, at: number): OtlpMetric {
-  const dataPoints = [{ attributes: [], timeUnixNano: nanos(at * 1_000), asDouble: value }];
-  return { name, unit: '1', description: '', gauge: { dataPoints } };
 }
 
 function podsOf(service: string, first: number, random: Random): readonly Pod[] {

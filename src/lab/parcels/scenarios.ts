@@ -37,6 +37,8 @@ export interface Scenario {
   readonly entry?: string;
   /** It takes no more messages and calls, and does nothing any more. */
   readonly silent?: string;
+  /** Its counters begin anew. */
+  readonly restarted?: string;
   /** So many of its pods are left. */
   readonly scaled?: { readonly service: string; readonly pods: number };
   /** What a service's gauge reads, by its usual value. */
@@ -133,6 +135,10 @@ export const scenarios = {
     question: 'notifier retries far more than usual and messages come late. What is the cause?',
     counters: { 'notifier app.retries': 25 },
     trouble: ({ how, to }, random) => (how === 'ask' && to === 'sms.example' ? late(500)(random) : undefined),
+  },
+  restart: {
+    question: 'labels was restarted. Is anything wrong since then?',
+    restarted: 'labels',
   },
   'more-of-everything': {
     question: 'There are twice as many retries and errors as an hour ago. Is anything wrong?',
