@@ -76,7 +76,7 @@ function read(rows: readonly Row[]): Burdening | undefined {
 
 type Burdening = Omit<Load, 'on' | 'evidenceId'>;
 
-/** Who of those that ask the same takes so much more of its time than before. */
+/** The caller that takes far more of the time of what they all ask than before. */
 export function burdening(
   askers: readonly (Omit<Burdening, 'share' | 'shareBefore'> & Readonly<Record<'busy' | 'busyBefore', number>>)[],
 ): Burdening | undefined {

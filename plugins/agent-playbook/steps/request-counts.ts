@@ -47,7 +47,7 @@ function first(write: DialectWriter, map: string, keys: readonly string[]): stri
 
 /**
  * A row for each series and report: `n` requests, `failures` and `seconds` since the report before. What is cumulative is read by
- * its differences, and one that begins anew counts from zero. Series of one report are added up first: they come at one time.
+ * its differences, and a restarted one counts from zero. Series of one report are added up first: they come at one time.
  */
 export function reports({ write, focus }: Scene, range: TimeRange, more: readonly string[]): string {
   const isFailure = `type = 'sum' AND ${isNamed(write, words.failures)}`;

@@ -37,7 +37,7 @@ export interface Scenario {
   readonly entry?: string;
   /** It takes no more messages and calls, and does nothing any more. */
   readonly silent?: string;
-  /** Its counters begin anew. */
+  /** Its counters start again at zero. */
   readonly restarted?: string;
   /** So many of its pods are left. */
   readonly scaled?: { readonly service: string; readonly pods: number };
