@@ -2,9 +2,15 @@ import { expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { root } from './support/gateway.ts';
+import { writeConfigReference } from './support/config-reference.ts';
 import { writeToolsReference } from './support/tools-reference.ts';
 
 it('docs/tools.md says what the tools are: npm run docs:tools writes it', async () => {
   const written = await readFile(join(root, 'docs/tools.md'), 'utf8');
   expect(written.trimEnd()).toBe((await writeToolsReference()).trimEnd());
 }, 120_000);
+
+it('docs/configuration.md says what the config takes: npm run docs:config writes it', async () => {
+  const written = await readFile(join(root, 'docs/configuration.md'), 'utf8');
+  expect(written.trimEnd()).toBe((await writeConfigReference()).trimEnd());
+});

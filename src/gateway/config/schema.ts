@@ -66,8 +66,8 @@ export const configSchema = z
       .describe('How many reverse proxies to believe about the client address'),
     listen: z
       .strictObject({
-        host: text.default('127.0.0.1'),
-        port: port.default(8080),
+        host: text.default('127.0.0.1').describe('The address to listen at; 0.0.0.0 for all'),
+        port: port.default(8080).describe('0 takes a free one'),
         leaveSeconds: whole
           .min(0)
           .max(300)
@@ -77,7 +77,9 @@ export const configSchema = z
       .prefault({}),
     allowedHosts: z.array(text).default([]).describe('Host names beside those of publicUrl, authUrl and loopback'),
     allowedOrigins: z.array(text).default([]).describe('Browser origins beside that of publicUrl'),
-    dataDirectory: text.default('.sightline'),
+    dataDirectory: text
+      .default('.sightline')
+      .describe('Where all is kept that no database holds; relative to this file'),
     log: z.strictObject({ level: z.enum(logLevels).default('info') }).prefault({}),
     limits: z
       .strictObject({
@@ -104,8 +106,8 @@ export const configSchema = z
           .default(64)
           .describe('Queries that run at once in one process; more wait, organizations in turn'),
         organizationQueriesAtOnce: count.max(10_000).default(48).describe('Of these, queries of one organization'),
-        queryTimeoutSeconds: z.coerce.number().min(0.1).max(600).default(30),
-        maxCellBytes: whole.min(256).max(4_194_304).default(16_384),
+        queryTimeoutSeconds: z.coerce.number().min(0.1).max(600).default(30).describe('How long one query may run'),
+        maxCellBytes: whole.min(256).max(4_194_304).default(16_384).describe('A longer value in a result is cut'),
         defaultWindowHours: count
           .max(8_760)
           .default(24)
@@ -125,8 +127,8 @@ export const configSchema = z
       .prefault({}),
     ingest: z
       .strictObject({
-        enabled: flag.default(true),
-        retentionDays: count.max(3_650).default(30),
+        enabled: flag.default(true).describe('Whether telemetry is taken at /v1/traces, /v1/metrics and /v1/logs'),
+        retentionDays: count.max(3_650).default(30).describe('How long received telemetry is kept'),
         cors: z
           .strictObject({
             origins: z
