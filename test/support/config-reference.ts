@@ -65,7 +65,8 @@ function plugins(kind: string, section: Schema): readonly string[] {
     const name = several[0]?.properties?.['plugin']?.const;
     if (typeof name !== 'string') return [];
     const written = [...new Set(several.flatMap((variant) => lines(variant, section.items ? '' : `${kind}.`)))];
-    return [`## ${kind}: ${name}`, '', ...(written.length === 0 ? ['It has no keys of its own.'] : written), ''];
+    if (written.length === 0) written.push('It has no keys of its own.');
+    return [[`## ${kind}: ${name}`, '', written.join('\n'), ''].join('\n')];
   });
 }
 
@@ -107,7 +108,7 @@ function typesOf(variants: readonly Schema[]): string {
 }
 
 function typeOf({ type, const: only, enum: values, minimum, maximum, items, properties }: Schema): string {
-  if (only !== undefined) return `\`${String(only)}\``;
+  if (typeof only === 'string') return `\`${only}\``;
   if (values !== undefined) return values.map((value) => `\`${String(value)}\``).join(', ');
   if (type === 'array') {
     const each = items === undefined ? '' : typesOf(variantsOf(items));
