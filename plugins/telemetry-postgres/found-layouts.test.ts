@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { newId } from '../../src/contract/core/index.ts';
 import { telemetryHost } from '../../src/gateway/wiring/telemetry-host.ts';
 import { noOrganizations, testHost } from '../../test/contract/host.ts';
-import { outcomesOf } from '../../test/support/found-layouts/outcomes.ts';
+import { outcomesOf, window } from '../../test/support/found-layouts/outcomes.ts';
 import { postgresServers, type PostgresServer } from '../../test/support/postgres.ts';
 import plugin from './index.ts';
 import { ask } from './support/ask.ts';
@@ -52,7 +52,7 @@ describe.each(servers)('a database of $name that no preset knows, mapped as insp
         const outcomes = await outcomesOf(
           'postgres',
           best,
-          async (sql) => (await ask(telemetry, organization, sql)).rows,
+          async (sql) => (await ask(telemetry, organization, sql, { window })).rows,
         );
         expect({ preset: best?.preset, ...outcomes }).toEqual({
           preset: 'by hand',

@@ -23,7 +23,7 @@ export async function catalogue(rows: Rows): Promise<readonly FoundTable[]> {
   );
   const columns = new Map<string, Map<string, string>>();
   for (const row of await rows(
-    `SELECT database, table, name, type FROM system.columns WHERE database NOT IN ${own}
+    `SELECT database, table, name, type FROM system.columns WHERE database NOT IN ${own} AND default_kind != 'EPHEMERAL'
        ORDER BY database, table, position LIMIT ${most}`,
   )) {
     const path = `${textOf(row['database'])}.${textOf(row['table'])}`;

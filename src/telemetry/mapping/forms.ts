@@ -202,19 +202,26 @@ const unitNames: Readonly<Record<Unit, string>> = {
   s: 'seconds',
 };
 
-/** By its end and its beginning where both are there, else by its name. */
+/** By its end and its beginning where both are there, else by its name, else by its size. */
 function durationFit(seen: Seen, { time, end_time: end }: SeenColumns, sql: Sql): Fit | undefined {
   if (seen.holds === 'interval') return { found: 'intervals', mend: sql.nanos(seen.sql, 'interval') };
-  const byName = unitOfName(seen.name);
-  const unit = (time && end && unitBetween(seen, time, end)) ?? byName;
-  if (unit === undefined) {
-    return seen.cells.some((cell) => Number(cell) > 0)
-      ? { found: 'durations in a unit that nothing tells' }
-      : undefined;
+  const known = (time && end && unitBetween(seen, time, end)) ?? unitOfName(seen.name);
+  const given = seen.cells.map(Number).filter((cell) => cell > 0);
+  if (known === undefined) {
+    if (given.length === 0) return undefined;
+    const unit = unitOfSize(median(given));
+    const mend = unit === 'ns' && seen.holds === 'integer' ? seen.sql : sql.nanos(seen.sql, unit);
+    return { found: `durations without a unit, by their size taken for ${unitNames[unit]}`, mend };
   }
-  if (unit !== 'ns') return { found: unitNames[unit], mend: sql.nanos(seen.sql, unit) };
+  if (known !== 'ns') return { found: unitNames[known], mend: sql.nanos(seen.sql, known) };
   if (seen.holds === 'float') return { found: 'fractions', mend: sql.nanos(seen.sql, 'ns') };
   return seen.cells.includes(null) ? { found: 'NULL in some rows', mend: `coalesce(${seen.sql}, 0)` } : undefined;
+}
+
+/** The unit in which half of all spans take nearest to ten milliseconds. */
+function unitOfSize(middle: number): Unit {
+  const far = (unit: Unit) => Math.abs(Math.log10((middle * nanosIn[unit]) / 1e7));
+  return (['ns', 'us', 'ms', 's'] as const).toSorted((one, other) => far(one) - far(other)).at(0) ?? 'ns';
 }
 
 function unitOfName(name: string): Unit | undefined {

@@ -56,6 +56,8 @@ const signs = {
 const amongKeys: ReadonlySet<string> = new Set([
   'body',
   'severity_text',
+  'trace_id',
+  'span_id',
   'service_name',
   'service_version',
   'deployment_environment',
@@ -102,12 +104,12 @@ async function propose(
       if (Object.keys(over.columns).length > 0) written[table] = { columns: over.columns };
       continue;
     }
-    const best = await likest(
-      table,
-      tables.filter(({ from }) => !taken.has(bare(from))),
-      reader,
-    );
-    if (best === undefined) continue;
+    const free = tables.filter(({ from }) => !taken.has(bare(from)));
+    const best = await likest(table, free, reader);
+    if (best === undefined) {
+      notes.push(...nearly(table, free).slice(0, 3));
+      continue;
+    }
     const { from, columns, timeBounds } = best;
     written[table] = { from: from.from, columns, ...(timeBounds.length > 0 && { timeBounds }) };
     notes.push(...best.notes);
@@ -159,13 +161,32 @@ async function likest(
 ): Promise<Mapped | undefined> {
   const found: Mapped[] = [];
   const plausible = tables.filter((from) =>
-    signs[table].every((name) => amongKeys.has(name) || candidates(table, name, from).length > 0),
+    signs[table].every((name) => has(table, from, name) || (name === 'body' && has(table, from, 'attributes'))),
   );
   for (const from of plausible.slice(0, mostTables)) {
     const like = await columnsLike(table, from, reader);
     if (like !== undefined && signs[table].every((name) => like.columns[name] !== undefined)) found.push(like);
   }
   return found.toSorted((one, two) => Object.keys(two.columns).length - Object.keys(one.columns).length).at(0);
+}
+
+function has(table: TableName, from: SightedTable, name: string): boolean {
+  return candidates(table, name, from).length > 0;
+}
+
+/** What is nearly such a table, or holds a metric in each of its columns. */
+function nearly(table: TableName, tables: readonly SightedTable[]): readonly ValueNote[] {
+  return tables.slice(0, 1_000).flatMap((from) => {
+    const lacked = signs[table].filter((name) => !has(table, from, name));
+    const wide =
+      table === 'metrics' &&
+      has(table, from, 'time') &&
+      from.columns.filter(({ holds }) => holds === 'float').length > 1;
+    const [name] = lacked;
+    if (name === undefined || name === 'time' || (!wide && (table === 'logs' || lacked.length > 1))) return [];
+    const found = wide ? 'may hold a metric in each column' : `lacks only a column that is like ${name}`;
+    return [{ what: `otel.${table}`, found: `${bare(from.from)} ${found}` }];
+  });
 }
 
 /** A FROM item, however it is quoted. */
@@ -183,12 +204,13 @@ function mapName(name: string): string {
   return words.filter((word) => !/^(str|strings?|num|numbers?|ints?|float|double|bool|map|\d+)$/.test(word)).join('');
 }
 
+function namesOf(table: TableName, logical: string): readonly string[] {
+  const others = (otherNames[logical] ?? '').split(' ');
+  return [logical.replaceAll('_', ''), ...others, ...(table === 'spans' && logical === 'span_id' ? ['id'] : [])];
+}
+
 function candidates(table: TableName, logical: string, { columns }: SightedTable): readonly FoundColumn[] {
-  const names = [
-    logical.replaceAll('_', ''),
-    ...(otherNames[logical] ?? '').split(' '),
-    ...(table === 'spans' && logical === 'span_id' ? ['id'] : []),
-  ];
+  const names = namesOf(table, logical);
   if (logical.endsWith('attributes')) {
     return columns.filter(({ name, holds }) => names.includes(mapName(name)) && /map|json|text/.test(holds));
   }
@@ -282,30 +304,29 @@ function derive(
     if (duration === undefined && end !== undefined) columns['duration_nano'] = sql.between(time, end);
     if (end === undefined && duration !== undefined) columns['end_time'] = sql.after(time, duration);
   }
-  for (const column of amongKeys) {
-    if (columns[column] !== undefined || !otelTables[table].columns.some(({ name }) => name === column)) continue;
-    for (const map of ['resource_attributes', 'attributes']) {
-      const read = columns[map];
-      if (read === undefined) continue;
+  const logical: readonly LogicalColumn[] = otelTables[table].columns;
+  const all: Record<string, Seen | undefined> = { ...seen };
+  for (const column of logical) {
+    const { name } = column;
+    if (!amongKeys.has(name) || columns[name] !== undefined) continue;
+    const maps = ['resource_attributes', 'attributes'].filter((map) => columns[map] !== undefined);
+    const [found] = maps.flatMap((map) => {
       const keys = keysOf(seen[map]);
-      const key = (otherNames[column] ?? '')
-        .split(' ')
-        .map((name) => [...keys.keys()].find((one) => plainName(one) === name))
-        .find((one) => one !== undefined);
-      if (key === undefined) continue;
-      columns[column] = sql.attribute(read, key);
-      say(column, { found: `in no column of its own, but under the key ${key} of ${map}`, mend: columns[column] });
-      if (column === 'severity_text')
-        severity({ sql: columns[column], name: key, holds: 'text', nullable: false, cells: keys.get(key) ?? [] });
-      break;
-    }
+      const known = [...keys.keys()];
+      const key = namesOf(table, name).flatMap((one) => known.find((given) => plainName(given) === one) ?? [])[0];
+      return key === undefined ? [] : [{ map, key, cells: keys.get(key) ?? [] }];
+    });
+    if (found === undefined) continue;
+    const { map, key, cells } = found;
+    const one: Seen = { sql: sql.attribute(columns[map] ?? '', key), name: key, holds: 'text', nullable: false, cells };
+    columns[name] = fitOf(column, one, all, sql)?.mend ?? one.sql;
+    all[name] = one;
+    say(name, { found: `no column of its own, but the key ${key} of ${map}`, mend: columns[name] });
   }
-  const text = seen['severity_text'];
-  if (text !== undefined && columns['severity_number'] === undefined) severity(text);
-  function severity(of: Seen): void {
-    if (table !== 'logs') return;
-    const fit = severityOf('severity_text', { ...of, sql: columns['severity_text'] ?? of.sql });
-    columns['severity_number'] = fit.mend ?? '';
+  const text = all['severity_text'];
+  if (table === 'logs' && text !== undefined && columns['severity_number'] === undefined) {
+    const fit = severityOf('severity_text', { ...text, sql: columns['severity_text'] ?? text.sql });
+    columns['severity_number'] = fit.mend ?? '0';
     say('severity_number', fit);
   }
 }
@@ -321,10 +342,17 @@ function keysOf(map: Seen | undefined): ReadonlyMap<string, readonly string[]> {
   return keys;
 }
 
+/** Of JSON, also of OTLP's list of keys and values. */
 function parsed(cell: string | null): object {
   try {
     const value: unknown = JSON.parse(cell ?? '');
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+    if (!Array.isArray(value)) return typeof value === 'object' && value !== null ? value : {};
+    const pairs = value.flatMap((pair: unknown): readonly (readonly [string, unknown])[] => {
+      if (typeof pair !== 'object' || pair === null || !('key' in pair) || !('value' in pair)) return [];
+      const [first]: readonly unknown[] = Object.values(Object(pair.value));
+      return [[String(pair.key), first ?? '']];
+    });
+    return Object.fromEntries(pairs);
   } catch {
     return {};
   }
@@ -371,6 +399,7 @@ async function lookAt(
         ];
     }
     const fit = fitOf(column, one, seen, reader.sql);
+    if (column.name === 'duration_nano' && fit?.mend === one.sql) return [];
     if (fit?.found !== undefined && !(isEmpty && fit.mend === undefined)) {
       return [
         {

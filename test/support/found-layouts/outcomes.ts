@@ -2,6 +2,9 @@ import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { InspectedPreset } from '../../../src/contract/telemetry/index.ts';
 import { foundQuestions, plainRows } from './questions.ts';
 
+/** All of it, so that bounds of sort keys and partitions are written too. */
+export const window = { start: new Date('2026-02-28T00:00:00Z'), end: new Date('2026-03-06T00:00:00Z') };
+
 export interface Outcomes {
   readonly right: number;
   /** Wrong or refused, and `inspect` said of what they need that it is to be mapped by hand, or missing. */
