@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import llm from '../plugins/agent-llm/index.ts';
 import playbook from '../plugins/agent-playbook/index.ts';
 import { dialect } from '../plugins/telemetry-duckdb/dialect.ts';
+import example from '../examples/custom-agent/slowest-operations.ts';
 import { agentContract } from './contract/agent.ts';
 import { testHost } from './contract/host.ts';
 import type { AgentHost } from '../src/contract/agent/index.ts';
@@ -21,6 +22,16 @@ describe('agent-playbook', () => {
     const host = await hostOf(query);
     return {
       agent: playbook.create(playbook.configSchema.parse({}), host),
+      cleanup: () => rm(host.dataDirectory, { recursive: true }),
+    };
+  });
+});
+
+describe('examples/custom-agent', () => {
+  agentContract(runner, async (query) => {
+    const host = await hostOf(query);
+    return {
+      agent: example.create(example.configSchema.parse({}), host),
       cleanup: () => rm(host.dataDirectory, { recursive: true }),
     };
   });
