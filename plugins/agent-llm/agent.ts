@@ -1,17 +1,15 @@
 import { code, SightlineError } from '../../src/contract/core/index.ts';
 import type { Agent, AgentEvent, AgentHost, Assignment } from '../../src/contract/agent/index.ts';
-import { runBaseline, withoutReplies, type BaselineEnd } from './baseline.ts';
+import { runBaseline, withoutReplies, type BaselineEnd, createJournal, type Doing } from './journal.ts';
 import type { Limits } from './config.ts';
 import { createBudget, type Budget } from './budget.ts';
 import type { LlmClient } from './client/client.ts';
 import type { CheckedClient } from './client/health.ts';
 import { converse, type Outcome } from './converse.ts';
-import { createJournal, type Doing } from './journal.ts';
 import type { Offer, Servers } from './mcp/servers.ts';
 import { plain } from './plain.ts';
 import { opening, systemPrompt } from './prompt.ts';
-import { writeAnswer, writeReply } from './report/answer.ts';
-import { writeDocument, validate } from './report/validate.ts';
+import { writeAnswer, writeReply, writeDocument, validate } from './report/validate.ts';
 import type { Desk } from './tools/tool.ts';
 
 export interface LlmAgentParts {

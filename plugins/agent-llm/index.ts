@@ -2,8 +2,7 @@ import { apiVersion, definePlugin, type Logger } from '../../src/contract/core/i
 import { createLlmAgent } from './agent.ts';
 import { anthropicEndpoint, createAnthropicClient } from './client/anthropic.ts';
 import { withHealth, type CheckedClient } from './client/health.ts';
-import { createChatClient, openAiEndpoint } from './client/openai.ts';
-import { createResponsesClient } from './client/responses.ts';
+import { createChatClient, openAiEndpoint, createResponsesClient } from './client/openai.ts';
 import { createServers } from './mcp/servers.ts';
 import { configSchema, type Config } from './config.ts';
 

@@ -1,6 +1,6 @@
 import { code, SightlineError } from '../../src/contract/core/index.ts';
-import type { AgentEvent, AgentHost, Assignment, NewStep } from '../../src/contract/agent/index.ts';
-import type { InvestigationStep } from '../../src/contract/storage/index.ts';
+import type { AgentEvent, AgentHost, Assignment, NewStep, Agent } from '../../src/contract/agent/index.ts';
+import type { InvestigationStep, ChatMessage } from '../../src/contract/storage/index.ts';
 import { plain } from './plain.ts';
 
 /** One question put to the telemetry. */
@@ -126,4 +126,43 @@ function observe(columns: readonly string[], rows: readonly (readonly unknown[])
 
 function textOf(cell: unknown): string {
   return typeof cell === 'string' ? cell : (JSON.stringify(cell) ?? '');
+}
+
+export type BaselineEnd = Extract<AgentEvent, { type: 'conclusion' | 'question' | 'answer' }>;
+
+/**
+ * Runs the agent that needs no model. Its steps go into the journal under the same ids; those recorded before are not
+ * taken again. Undefined when the journal is full before it ends.
+ */
+export async function* runBaseline(
+  baseline: Agent,
+  assignment: Assignment,
+  journal: Journal,
+  signal: AbortSignal,
+): Doing<BaselineEnd | undefined> {
+  const given = { ...assignment, steps: [...journal.steps] };
+  for await (const event of baseline.investigate(given, signal)) {
+    switch (event.type) {
+      case 'progress':
+        yield event;
+        break;
+      case 'step':
+        if (journal.full) return undefined;
+        yield { type: 'step', step: journal.record(event.step) };
+        break;
+      default:
+        return event;
+    }
+  }
+  return undefined;
+}
+
+/** A reply to what the model asked says nothing to the playbook, which goes by the question that began the run. */
+export function withoutReplies(assignment: Assignment): Assignment {
+  const { messages } = assignment;
+  const asks = ({ role, parts }: ChatMessage): boolean =>
+    role === 'agent' && parts.some(({ type }) => type === 'question');
+  const begun = messages.findLastIndex((message) => message.role !== 'user' && !asks(message)) + 1;
+  const asked = messages.findIndex((message, index) => index >= begun && asks(message));
+  return asked < 0 ? assignment : { ...assignment, messages: messages.slice(0, asked) };
 }

@@ -1,6 +1,6 @@
 import type { Assignment, EarlierInvestigation } from '../../src/contract/agent/index.ts';
 import type { ChatMessage, InvestigationStep } from '../../src/contract/storage/index.ts';
-import type { BaselineEnd } from './baseline.ts';
+import type { BaselineEnd } from './journal.ts';
 import { fence, fenceRule } from './plain.ts';
 import type { Desk } from './tools/tool.ts';
 

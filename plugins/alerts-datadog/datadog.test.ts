@@ -2,9 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import * as runner from '@jest/globals';
 import { alertsContract } from '../../test/contract/index.ts';
 import { alertInput, broughtSecrets, holdsForAnyBody, readWith } from '../../test/support/alerts.ts';
-import plugin from './index.ts';
+import plugin, { template } from './index.ts';
 import { noData, recovered, renotified, test, triggered, warned } from './support/samples.ts';
-import { template } from './index.ts';
 
 const input = alertInput(plugin);
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { flag } from '../../src/contract/core/index.ts';
 import { authorizationServerSchema, roles, scopes } from '../../src/contract/issuer/index.ts';
-import type { ClaimPath } from './claims.ts';
-import { emailTrusts } from './email.ts';
+import { type ClaimPath, emailTrusts } from './claims.ts';
 import { presetNames } from './presets.ts';
 
 const claimName = z.string().min(1).max(200);

@@ -1,9 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { claimAt, textAt, textsAt, type ClaimPath, type Claims } from './claims.ts';
-import { domainOf, vouchedEmail } from './email.ts';
+import {
+  claimAt,
+  textAt,
+  textsAt,
+  type ClaimPath,
+  type Claims,
+  domainOf,
+  vouchedEmail,
+  type MembershipRule,
+} from './claims.ts';
 import { identityOf, type IdentityRules } from './identity.ts';
-import type { MembershipRule } from './memberships.ts';
 
 const rules: IdentityRules = {
   issuer: 'https://idp.example',

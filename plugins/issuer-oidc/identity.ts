@@ -6,9 +6,16 @@ import {
   type ExternalTokenClaims,
   type Scope,
 } from '../../src/contract/issuer/index.ts';
-import { textAt, textsAt, type ClaimPath, type Claims } from './claims.ts';
-import { vouchedEmail, type EmailRules } from './email.ts';
-import { membershipsOf, type MembershipRule } from './memberships.ts';
+import {
+  textAt,
+  textsAt,
+  type ClaimPath,
+  type Claims,
+  vouchedEmail,
+  type EmailRules,
+  membershipsOf,
+  type MembershipRule,
+} from './claims.ts';
 
 export interface IdentityRules extends EmailRules {
   readonly issuer: string;

@@ -1,5 +1,4 @@
-import type { ClaimPath } from './claims.ts';
-import type { EmailTrust } from './email.ts';
+import type { ClaimPath, EmailTrust } from './claims.ts';
 
 /** What a provider does in its own way. The config may say otherwise key by key. */
 export interface Preset {

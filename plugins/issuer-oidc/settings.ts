@@ -1,8 +1,7 @@
 import type { SigningAlgorithm } from '../../src/contract/issuer/index.ts';
-import type { ClaimPath } from './claims.ts';
+import type { ClaimPath, MembershipRule } from './claims.ts';
 import type { OidcConfig } from './config.ts';
 import type { IdentityRules } from './identity.ts';
-import type { MembershipRule } from './memberships.ts';
 import { presets } from './presets.ts';
 
 /** What providers sign with. Never a shared secret (HS256), never `none`. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { configSchema } from './config.ts';
-import { place, settingsOf } from './server/settings.ts';
+import { configSchema, place, settingsOf } from './config.ts';
 import { serverConfig } from './support/store.ts';
 
 const messages = (config: unknown) => configSchema.safeParse(config).error?.issues.map(({ message }) => message);

@@ -1,6 +1,6 @@
 import knex, { type Knex } from 'knex';
 import { SightlineError, type OrganizationId } from '../../src/contract/core/index.ts';
-import { busy } from './turns.ts';
+import { busy, type Statements } from './transact.ts';
 import { advanceChain, type ChainAdvance } from './repositories/audit-rows.ts';
 import {
   promptMs,
@@ -12,7 +12,6 @@ import {
   type Setback,
 } from './dialect.ts';
 import { Scope } from './scope.ts';
-import type { Statements } from './transact.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 type Refusals = Partial<Record<Fault, SightlineError>>;

@@ -1,5 +1,5 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
-import { place, type ServerSettings } from './server/settings.ts';
+import { place, type ServerSettings } from './config.ts';
 
 export type Reason = readonly [cause: string, hint?: string];
 

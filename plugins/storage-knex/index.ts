@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
 import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
-import { configSchema } from './config.ts';
+import { configSchema, settingsOf } from './config.ts';
 import type { Dialect } from './dialect.ts';
 import { mysql } from './mysql/dialect.ts';
 import { postgres } from './postgres/dialect.ts';
-import { settingsOf } from './server/settings.ts';
 import { sqlite } from './sqlite/dialect.ts';
 import { KnexStorage } from './storage.ts';
 

@@ -8,7 +8,7 @@ import { postgres } from './postgres/dialect.ts';
 import type { PooledConnection } from './dialect.ts';
 import { organizationTables } from './rows.ts';
 import type { Statements } from './transact.ts';
-import { settingsOf } from './server/settings.ts';
+import { settingsOf } from './config.ts';
 import { postgresStore, type ServerStore } from './support/store.ts';
 
 const servers = await postgresServers();

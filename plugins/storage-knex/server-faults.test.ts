@@ -10,7 +10,7 @@ import { mysqlServers, ownMysqlServers, type MysqlServer } from '../../test/supp
 import { everyPostgresServer, type PostgresServer } from '../../test/support/postgres.ts';
 import { explain as explainMysql } from './mysql/errors.ts';
 import { explain as explainPostgres } from './postgres/errors.ts';
-import { settingsOf } from './server/settings.ts';
+import { settingsOf } from './config.ts';
 import { mysqlStore, postgresStore, serverConfig, type ServerStore } from './support/store.ts';
 
 const postgresAll = await everyPostgresServer();

@@ -12,7 +12,7 @@ import { AuditChains } from './audit-chains.ts';
 import { Database } from './database.ts';
 import type { Statements } from './transact.ts';
 import { migrations } from './migrations/run.ts';
-import { settingsOf } from './server/settings.ts';
+import { settingsOf } from './config.ts';
 import { CountingProxy } from './support/round-trips.ts';
 import { connectionOf, mysqlStore, postgresStore, type ServerStore } from './support/store.ts';
 

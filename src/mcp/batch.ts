@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Exchange, failureText, resultText } from './exchange.ts';
-import { RequestFailure } from './failure.ts';
+import { RequestFailure, rpcCode } from './protocol.ts';
 import type { PreparedResult } from './catalog.ts';
-import { rpcCode } from './protocol.ts';
 import { giveBack, maxResultBytes, type Borrowed } from './result.ts';
 
 /** JSON-RPC batches were in these revisions alone; a client that names none speaks 2025-03-26. */

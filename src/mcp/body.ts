@@ -2,8 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { ClientGone } from '../contract/core/index.ts';
 import { nestsDeeperThan, opensAtMost } from '../contract/core/json.ts';
-import { RequestFailure } from './failure.ts';
-import { rpcCode } from './protocol.ts';
+import { RequestFailure, rpcCode } from './protocol.ts';
 
 export interface BodyLimits {
   readonly maxBodyBytes: number;

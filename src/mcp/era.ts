@@ -1,9 +1,8 @@
 import { isObject } from '../contract/core/index.ts';
 import type { IncomingHttpHeaders } from 'node:http';
-import { RequestFailure } from './failure.ts';
+import { RequestFailure, legacyVersions, meta, modernVersion, quote, rpcCode, type Era } from './protocol.ts';
 import { decodeHeader, headerMismatch } from './param-headers.ts';
 import type { RpcMessage } from './message.ts';
-import { legacyVersions, meta, modernVersion, quote, rpcCode, type Era } from './protocol.ts';
 
 /**
  * The protocol era of a message; checks the header rules of 2026-07-28. The body decides: a protocol version in

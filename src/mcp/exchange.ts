@@ -3,7 +3,7 @@ import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from '
 import type { Operation } from '../contract/core/index.ts';
 import { answerEarly } from '../limits/admission.ts';
 import { acceptsGzip, type Accepted } from './era.ts';
-import type { RequestFailure } from './failure.ts';
+import type { RequestFailure } from './protocol.ts';
 import { giveBack, type Borrowed } from './result.ts';
 import type { RequestId } from './message.ts';
 import type { PreparedResult } from './catalog.ts';

@@ -25,10 +25,19 @@ import { createCaller, type CallerOptions } from './call.ts';
 import { newSessionId, type ToolCall, readTraceParent, traceFields } from './tool-context.ts';
 import { cacheHints, createCatalog } from './catalog.ts';
 import { Exchange } from './exchange.ts';
-import { RequestFailure, requestFailure } from './failure.ts';
+import {
+  RequestFailure,
+  requestFailure,
+  latestLegacyVersion,
+  legacyVersions,
+  meta,
+  modernVersion,
+  quote,
+  rpcCode,
+  type Era,
+} from './protocol.ts';
 import { createGate, noteRefusedHosts } from './host-check.ts';
 import { peekId, readRpcMessage, type RpcMessage } from './message.ts';
-import { latestLegacyVersion, legacyVersions, meta, modernVersion, quote, rpcCode, type Era } from './protocol.ts';
 import { createRunningCalls, type RunningCalls } from './running.ts';
 
 export interface McpHandlerOptions extends Omit<CallerOptions, 'catalog' | 'admit' | 'running' | 'modernTail'> {

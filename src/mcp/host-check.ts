@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from '../contract/core/index.ts';
 import { onceEach } from '../limits/once-each.ts';
-import { RequestFailure } from './failure.ts';
+import { RequestFailure } from './protocol.ts';
 
 export const ambiguous = 'The request has more than one Host field, or an empty Transfer-Encoding.';
 

@@ -1,7 +1,6 @@
 import { isObject, type JsonObject } from '../contract/core/index.ts';
 import type { RequestId } from '@modelcontextprotocol/client';
-import { RequestFailure } from './failure.ts';
-import { rpcCode } from './protocol.ts';
+import { RequestFailure, rpcCode } from './protocol.ts';
 
 export type { RequestId };
 

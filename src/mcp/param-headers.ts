@@ -1,8 +1,7 @@
 import { isObject, type JsonObject } from '../contract/core/index.ts';
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import { RequestFailure } from './failure.ts';
-import { rpcCode } from './protocol.ts';
+import { RequestFailure, rpcCode } from './protocol.ts';
 
 const prefix = '=?base64?';
 const suffix = '?=';

@@ -1,3 +1,5 @@
+import type { SightlineError, JsonObject } from '../contract/core/index.ts';
+
 /** The stateless revision: each request carries its own metadata. */
 export const modernVersion = '2026-07-28';
 
@@ -31,4 +33,41 @@ export const rpcCode = {
 /** A caller's text as we quote it in a message: short, on one line. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text);
+}
+
+interface FailureDetails {
+  readonly data?: JsonObject;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The rest of the body is not wanted: the connection ends after the answer. */
+  readonly close?: boolean;
+}
+
+/** A JSON-RPC error with its own HTTP status. The transport's refusals (403, 405 …) use the status as code. */
+export class RequestFailure extends Error {
+  readonly status: number;
+  readonly code: number;
+  readonly data: JsonObject | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly close: boolean;
+
+  constructor(status: number, code: number, message: string, details: FailureDetails = {}) {
+    super(message);
+    this.name = 'RequestFailure';
+    this.status = status;
+    this.code = code;
+    this.data = details.data;
+    this.headers = details.headers;
+    this.close = details.close ?? false;
+  }
+}
+
+/** An error of ours as the refusal of a whole request. */
+export function requestFailure(error: SightlineError): RequestFailure {
+  const { status, code, message, hint, retryAfterSeconds } = error;
+  return new RequestFailure(status, status, message, {
+    data: { code, ...(hint === undefined ? {} : { hint }) },
+    ...(retryAfterSeconds === undefined
+      ? {}
+      : { headers: { 'retry-after': String(Math.max(1, Math.ceil(retryAfterSeconds))) } }),
+  });
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { newId } from '../../../src/contract/core/index.ts';
 import { tableNames } from '../../../src/contract/telemetry/index.ts';
-import { runBaseline } from '../baseline.ts';
+import { runBaseline } from '../journal.ts';
 import { fence, plain } from '../plain.ts';
 import { asked, lookingTool, readRange, timeRange } from './tool.ts';
 

@@ -2,12 +2,10 @@ import type { Knex } from 'knex';
 import { z } from 'zod';
 import { closing, type PooledConnection, type SchemaSession } from '../dialect.ts';
 import { Lookups } from '../server/lookups.ts';
-import type { ServerSettings } from '../server/settings.ts';
-import { transact, type Statements } from '../transact.ts';
-import { Turns } from '../turns.ts';
-import { connectKnex, openLink } from './client.ts';
+import type { ServerSettings } from '../config.ts';
+import { transact, type Statements, Turns } from '../transact.ts';
+import { connectKnex, openLink, isMariaDb, type SessionKind } from './client.ts';
 import { constraintFault, explain, isLost, setback } from './errors.ts';
-import { isMariaDb, type SessionKind } from './session.ts';
 import { member, textMember } from '../errors.ts';
 
 /*

@@ -1,7 +1,7 @@
 import type { SightlineError } from '../../../src/contract/core/index.ts';
 import type { Fault, Setback } from '../dialect.ts';
 import { member, reasons, textMember, connectionTrouble, innermost, lostCodes, unusableServer } from '../errors.ts';
-import type { ServerSettings } from '../server/settings.ts';
+import type { ServerSettings } from '../config.ts';
 
 /** The server's numbers (mariadb.com/kb/en/mariadb-error-codes, dev.mysql.com/doc/mysql-errors). */
 const number = { deadlock: 1213, changedSinceRead: 1020, shutdown: 1053, killed: 1927 } as const;

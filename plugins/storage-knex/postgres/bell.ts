@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import type { Bell } from '../dialect.ts';
-import type { ServerSettings } from '../server/settings.ts';
+import type { ServerSettings } from '../config.ts';
 import { clientConfig } from './client.ts';
 
 const channel = 'sightline';

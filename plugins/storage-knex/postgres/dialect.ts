@@ -2,13 +2,20 @@ import type { Knex } from 'knex';
 import { z } from 'zod';
 import { closing, type PooledConnection, type SchemaSession } from '../dialect.ts';
 import { Lookups } from '../server/lookups.ts';
-import type { ServerSettings } from '../server/settings.ts';
-import { transact } from '../transact.ts';
-import { Turns } from '../turns.ts';
+import type { ServerSettings } from '../config.ts';
+import { transact, Turns } from '../transact.ts';
 import { PostgresBell } from './bell.ts';
-import { connectKnex, openLink } from './client.ts';
+import {
+  connectKnex,
+  openLink,
+  beginReading,
+  beginWriting,
+  lockOf,
+  reaching,
+  everyone,
+  reachSetting,
+} from './client.ts';
 import { constraintFault, explain, isLost, setback } from './errors.ts';
-import { beginReading, beginWriting, lockOf, reaching, everyone, reachSetting } from './session.ts';
 import { organizationTables } from '../rows.ts';
 
 const policy = 'sightline_organization';

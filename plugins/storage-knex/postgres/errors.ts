@@ -9,7 +9,7 @@ import {
   lostCodes,
   unusableServer,
 } from '../errors.ts';
-import type { ServerSettings } from '../server/settings.ts';
+import type { ServerSettings } from '../config.ts';
 
 const faults: ReadonlyMap<string, Fault> = new Map([
   ['23505', 'duplicate'],

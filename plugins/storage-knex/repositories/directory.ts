@@ -28,9 +28,8 @@ import { Buckets, Gateways } from './replicas.ts';
 import { InvestigationLeases } from './investigations.ts';
 import { removeExpiredResults } from './kept-results.ts';
 import { toOrganization, newUserRow, toUser } from './users.ts';
-import { People } from './people.ts';
+import { People, Sessions } from './people.ts';
 import { DirectoryRepository } from './repository.ts';
-import { Sessions } from './sessions.ts';
 import { WebhookLeases } from './webhooks.ts';
 
 /** What is asked before an organization is known, and what belongs to none. */

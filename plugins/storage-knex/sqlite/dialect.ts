@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import knex, { type Knex } from 'knex';
 import { closing, quietly, type PooledConnection } from '../dialect.ts';
-import { transact } from '../transact.ts';
-import { Turns } from '../turns.ts';
+import { transact, Turns } from '../transact.ts';
 import { AuditBatches } from './audit-batches.ts';
 import { NodeSqliteClient } from './client.ts';
 import { constraintFault, explain } from './errors.ts';

@@ -8,11 +8,10 @@ import { testHost } from '../../../test/contract/host.ts';
 import type { StorageUnderTest } from '../../../test/contract/storage.ts';
 import type { MysqlServer } from '../../../test/support/mysql.ts';
 import type { PostgresServer } from '../../../test/support/postgres.ts';
-import { configSchema, type ServerConfig } from '../config.ts';
+import { configSchema, type ServerConfig, settingsOf } from '../config.ts';
 import { mysql } from '../mysql/dialect.ts';
 import plugin from '../index.ts';
 import { postgres } from '../postgres/dialect.ts';
-import { settingsOf } from '../server/settings.ts';
 
 /** An empty database of a server, with the login that the documentation asks for. */
 export interface ServerStore extends StorageUnderTest {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { z } from 'zod';
 import { SightlineError } from '../core/errors.ts';
-import { equalHashes, hashSecret } from '../core/secrets.ts';
+import { equalHashes, hashSecret } from '../core/ids.ts';
 import type { AlertRequest, Warn } from './alerts.ts';
 
 /** Of one request. */

@@ -2,7 +2,6 @@ export * from './plugin.ts';
 export * from './component.ts';
 export * from './errors.ts';
 export * from './ids.ts';
-export * from './secrets.ts';
 export { bodyWithin, flag, isObject, parseJson, wholeNumber, type JsonObject } from './json.ts';
 export { code, fenced, shortened } from './quote.ts';
 export type * from './instruments.ts';

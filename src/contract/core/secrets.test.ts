@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { equalHashes, generateSecret, hashSecret } from './secrets.ts';
+import { equalHashes, generateSecret, hashSecret } from './ids.ts';
 
 describe('secrets', () => {
   it('hash to SHA-256 in hex', () => {

@@ -1,6 +1,6 @@
 import type { Role, Scope } from '../issuer/scopes.ts';
 import type { IngestTokenId, KeyId, OrganizationId, SecretId, UserId } from '../core/ids.ts';
-import type { User } from './organization.ts';
+import type { User } from './record.ts';
 
 export interface KeyRepository {
   create(input: NewKey): Promise<ApiKey>;

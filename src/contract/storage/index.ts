@@ -7,7 +7,6 @@ export type * from './people.ts';
 export * from './chat.ts';
 export * from './investigation.ts';
 export type * from './record.ts';
-export type * from './organization.ts';
 export type * from './gateways.ts';
 export type * from './storage.ts';
 export { alertRules } from './alerts.ts';

@@ -1,6 +1,6 @@
 import type { Role, Scope } from '../issuer/scopes.ts';
 import type { GrantId, InvitationId, OrganizationId, UserId } from '../core/ids.ts';
-import type { Organization, User } from './organization.ts';
+import type { Organization, User } from './record.ts';
 
 /** What a person granted to an OAuth client: a connected application. */
 export interface Grant {

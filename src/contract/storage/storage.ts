@@ -8,7 +8,7 @@ import type { ChatRepository } from './chat.ts';
 import type { IncidentRepository } from './incident.ts';
 import type { ClaimedInvestigation, InvestigationRepository } from './investigation.ts';
 import type { KeptResultRepository, ScanRepository, BucketRepository, GatewayRepository } from './gateways.ts';
-import type { Organization, RetentionRepository, User } from './organization.ts';
+import type { Organization, RetentionRepository, User } from './record.ts';
 import type {
   ClientRepository,
   GrantRepository,

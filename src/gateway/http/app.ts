@@ -8,7 +8,7 @@ import { type Admission, expectsContinue, refuseOverload } from '../../limits/ad
 import type { McpListener } from '../../mcp/handler.ts';
 import { ambiguous, isUnambiguous, noteRefusedHosts } from '../../mcp/host-check.ts';
 import type { OtlpReceiver } from '../../telemetry/ingest/receiver.ts';
-import { inRequest } from '../process/request-context.ts';
+import { inRequest } from '../process/logger.ts';
 import type { Urls } from '../wiring/urls.ts';
 import { type HealthReport, livez, readyz } from './health.ts';
 import { sendError, sendJson } from './json.ts';

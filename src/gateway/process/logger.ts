@@ -1,6 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import type { Logger } from '../../contract/core/index.ts';
-import { requestFields } from './request-context.ts';
 
 const longestText = 4_000;
 const deepest = 6;
@@ -51,7 +52,7 @@ function short(text: string): string {
 }
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
+type LogLevel = (typeof logLevels)[number];
 
 const secretFields = [
   'authorization',
@@ -66,7 +67,7 @@ const secretFields = [
   'masterKey',
 ];
 
-export interface LeveledLogger extends Logger {
+interface LeveledLogger extends Logger {
   /** From now on, for all loggers that come of this one too. */
   setLevel(level: LogLevel): void;
 }
@@ -97,4 +98,27 @@ export function createLogger({ level }: { level: LogLevel }): LeveledLogger {
     child: (fields) => leveled(to.child(fields)),
   });
   return { ...leveled(lines), setLevel: (next) => void (lowest = logLevels.indexOf(next)) };
+}
+
+const requests = new AsyncLocalStorage<string | undefined>();
+
+/** Whatever is logged while it runs, and in what it sets going, has the request's id. */
+export function inRequest(run: () => void): void {
+  requests.run(randomUUID(), run);
+}
+
+/** For what a request only sets off, and what is not its own then. */
+export function outsideRequests(run: () => void): void {
+  requests.run(undefined, run);
+}
+
+/** Of the request in which this stands; a new one outside of all. */
+export function currentRequestId(): string {
+  return requests.getStore() ?? randomUUID();
+}
+
+/** For every line of the log. */
+function requestFields(): object {
+  const id = requests.getStore();
+  return id === undefined ? {} : { request_id: id };
 }

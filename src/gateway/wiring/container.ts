@@ -9,7 +9,7 @@ import { createRates, limitRequests, type RequestRates } from '../../limits/requ
 import { recordsWiring } from '../../records/wiring.ts';
 import { telemetryWiring } from '../../telemetry/wiring.ts';
 import { createReplicas, severalServe } from '../process/replicas.ts';
-import { shareRateLimit } from '../workers/shared-calls.ts';
+import { shareRateLimit } from '../workers/seat.ts';
 import type { Cradle, Given, Parts, SharedParts, Wiring } from './cradle.ts';
 import { directoryName } from './data-directory.ts';
 import { frontWiring } from './front.ts';

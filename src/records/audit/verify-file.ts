@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SightlineError, type OrganizationId, type Vault } from '../../contract/core/index.ts';
 import { chainRoot, type AuditPlace } from '../../contract/storage/index.ts';
-import { bytesOf } from '../transfer/bytes.ts';
-import { linesOf } from '../transfer/format.ts';
+import { bytesOf, linesOf } from '../transfer/format.ts';
 import { ChainCheck, type Problem, type Report } from './chain-check.ts';
 import {
   parseFileLine,

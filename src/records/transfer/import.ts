@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual, type Hmac } from 'node:crypto';
 import { SightlineError, isId, type Vault } from '../../contract/core/index.ts';
 import type { Storage, TransferBatch, TransferRow } from '../../contract/storage/index.ts';
-import { bytesOf } from './bytes.ts';
 import {
+  bytesOf,
   damaged,
   digestAlgorithm,
   linesOf,
