@@ -8,6 +8,8 @@ import { rejection } from '../../test/contract/runner.ts';
 import { collectorTables } from '../../test/support/bigquery/layouts.ts';
 import { at } from '../../test/support/bigquery/server.ts';
 import plugin from './index.ts';
+import { tenantPredicate } from './tenant.ts';
+import { relationWriter } from './writer.ts';
 import { acme, globex, Harness, usual, type HarnessConfig } from './support/harness.ts';
 
 let harness: Harness | undefined;
@@ -31,7 +33,7 @@ describe('a boundary of BigQuery’s own', () => {
       { secureParameterEntries: { org: 'acme' } },
       { secureParameterEntries: { org: 'globex' } },
     ]);
-    expect(sent(made)[0]).toContain("WHERE (`tenant_id` = 'acme')");
+    expect(sent(made)[0]).toContain("WHERE (`trace`.`tenant_id` = 'acme')");
     // The dry run sees what the job will.
     for (const dry of made.server.inserted(true)) {
       expect(at(dry, 'configuration', 'query', 'secureContext')).toBeDefined();
@@ -98,7 +100,34 @@ describe('a boundary of BigQuery’s own', () => {
   it('that is only the predicate shows nothing of a row before it is known whose it is', async () => {
     const made = await start({ isolation: 'degraded' });
     await ask(made.telemetry, acme, 'SELECT body FROM otel.logs WHERE CAST(body AS INT64) > 0');
-    expect(sent(made)[0]).toContain("IF((`tenant_id` = 'acme'), IFNULL(body, ''), NULL) AS `body`");
+    expect(sent(made)[0]).toContain("IF((`log`.`tenant_id` = 'acme'), IFNULL(body, ''), NULL) AS `body`");
+  });
+
+  it('does not start over a table without the tenant’s column, which would be found in the caller’s SQL', async () => {
+    harness = await Harness.create();
+    const message = 'Name tenant_id not found inside log at [1:9]';
+    harness.server.script('`log`.`tenant_id`', { dryRunError: { status: 400, reason: 'invalidQuery', message } });
+    await expect(harness.telemetry.start(AbortSignal.timeout(10_000))).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: 'telemetry.mapping does not fit the warehouse: otel.logs.',
+      operatorMessage: expect.stringContaining(message),
+    });
+  });
+
+  it.each([
+    ['`p-1.d.log`', '`log`.`org`'],
+    ['d.log', '`log`.`org`'],
+    ['`p.d.log` AS l', '`l`.`org`'],
+    ['(SELECT * FROM d.log) AS rows_of', '`rows_of`.`org`'],
+    ['d.log AS l JOIN d.tenant AS t ON t.id = l.id', '`org`'],
+  ])('names the tenant’s column by what the rows of %s are called', (from, column) => {
+    const writer = relationWriter({ guarded: false });
+    const boundary = { mode: 'column', column: 'org', type: 'string' } as const;
+    const mapping = { preset: undefined, tables: {}, empties: [] };
+    const predicate = tenantPredicate({ boundary, mapping, style: 'flat', value: "'a'" }, 'logs');
+    expect(writer.select?.([['time', 't']], from, predicate, [])).toBe(
+      `SELECT t AS \`time\` FROM ${from} WHERE (${column} = 'a')`,
+    );
   });
 
   it('writes a tenant that reads like SQL as text', async () => {
@@ -107,7 +136,7 @@ describe('a boundary of BigQuery’s own', () => {
       tenancy: { boundary: { mode: 'column', column: 'tenant_id' }, organizations: { acme: tenant } },
     });
     await ask(made.telemetry, acme, 'SELECT name FROM otel.spans');
-    expect(sent(made)[0]).toContain(String.raw`WHERE (${'`tenant_id`'} = 'a\' OR TRUE OR \'b\\')`);
+    expect(sent(made)[0]).toContain(String.raw`WHERE (${'`trace`.`tenant_id`'} = 'a\' OR TRUE OR \'b\\')`);
   });
 });
 

@@ -19,6 +19,9 @@ export interface TenantRows {
   readonly value: string;
 }
 
+/** Stands for what a source's rows are called: a column that the table lacks would be found around it, in the caller's SQL. */
+const itsRows = '{rows}';
+
 /** The predicate on the tenant beneath a table; undefined where its rows lie apart, or there is only one. */
 export function tenantPredicate(rows: TenantRows, table: TableName): string | undefined {
   const { boundary, value } = rows;
@@ -29,7 +32,7 @@ export function tenantPredicate(rows: TenantRows, table: TableName): string | un
     case 'table_template':
       return undefined;
     case 'column':
-      return `${identifier(boundary.column)} = ${value}`;
+      return `${itsRows}.${identifier(boundary.column)} = ${value}`;
     case 'expression':
       return `(${boundary.expression}) = ${value}`;
     case 'resource_attribute':
@@ -42,6 +45,15 @@ export function tenantPredicate(rows: TenantRows, table: TableName): string | un
         hint: 'Write dataset or table_template.',
       });
   }
+}
+
+/** A table is called by the last part of its path; for a join, `start` has found the column in it. */
+export function named(predicate: string, from: string): string {
+  const path = /^`?(?:[\w-]+[.:])*(?<table>[\w-]+)`?$/.exec(from)?.groups;
+  const alias = path?.['table'] ?? /(?:\)|`|\s)\s*(?:AS\s+)?`?(\w+)`?$/i.exec(from)?.[1];
+  return predicate.replaceAll(`${itsRows}.`, () =>
+    alias === undefined || / JOIN |,/i.test(from) ? '' : `${identifier(alias)}.`,
+  );
 }
 
 function attributePredicate(

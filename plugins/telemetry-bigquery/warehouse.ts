@@ -1,4 +1,4 @@
-import type { OrganizationId } from '../../src/contract/core/index.ts';
+import { SightlineError, type OrganizationId } from '../../src/contract/core/index.ts';
 import {
   connectionOf,
   otelTables,
@@ -94,9 +94,30 @@ export class Warehouse {
   async tables(signal: AbortSignal): Promise<readonly LogicalTable[]> {
     const { boundary } = this.tenancy;
     if (!namedByTenant(boundary) && boundary.mode !== 'connection') {
-      return servedTables(await this.mappingOf('', await this.api(undefined), signal));
+      const api = await this.api(undefined);
+      const mapping = await this.mappingOf('', api, signal);
+      await this.#tryOut(api, mapping, signal);
+      return servedTables(mapping);
     }
     return tableNames.filter((name) => this.config.mapping.tables[name] !== false).map((name) => otelTables[name]);
+  }
+
+  /** Each table is read once without running, so that one without the tenant's column stops the start and not every query. */
+  async #tryOut(api: Api, mapping: ResolvedMapping, signal: AbortSignal): Promise<void> {
+    for (const table of tableNames) {
+      if (mapping.tables[table] === undefined) continue;
+      const sql = `SELECT 1 FROM ${this.relation({ tenant: '0', mapping }, table, {})}`;
+      try {
+        await dryRun(api, this.job(sql, '0'), signal);
+      } catch (cause) {
+        if (!(cause instanceof ApiFailure) || cause.reason !== 'invalidQuery') explained(cause);
+        throw new SightlineError('config_invalid', `telemetry.mapping does not fit the warehouse: otel.${table}.`, {
+          operatorMessage: `telemetry.mapping.tables.${table}: BigQuery does not read what is mapped, or what telemetry.tenancy.boundary names: ${cause.message.slice(0, 500)}`,
+          hint: 'sightline telemetry inspect prints a mapping that fits.',
+          cause,
+        });
+      }
+    }
   }
 
   async accessOf(organizationId: OrganizationId, signal: AbortSignal): Promise<TenantAccess> {

@@ -6,6 +6,7 @@ import type {
   RelationWriter,
 } from '../../src/contract/telemetry/index.ts';
 import { identifier, textLiteral, timestampLiteral, columnTypes } from './literals.ts';
+import { named } from './tenant.ts';
 
 /** An expression, and the physical columns that it reads. */
 export type Wanted = readonly [expression: string, ...reads: string[]];
@@ -51,7 +52,8 @@ export function relationWriter({ guarded }: { readonly guarded: boolean }): Rela
       );
     },
     filter,
-    select(columns, from, tenant, others) {
+    select(columns, from, predicate, others) {
+      const tenant = predicate && named(predicate, from);
       const list = columns.map(([name, expression]) => {
         const read = guarded && tenant !== undefined ? `IF((${tenant}), ${expression}, NULL)` : expression;
         return `${read} AS ${identifier(name)}`;

@@ -24,61 +24,61 @@ WHERE (`timestamp`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
 
 -- otel.spans, tenants by a column, window open
 FROM `trace._AllSpans`
-WHERE (`tenant_id` = 'acme')) AS `spans`;
+WHERE (`_AllSpans`.`tenant_id` = 'acme')) AS `spans`;
 
 -- otel.spans, tenants by a column, window from
 FROM `trace._AllSpans`
-WHERE (`tenant_id` = 'acme')
+WHERE (`_AllSpans`.`tenant_id` = 'acme')
   AND (`start_time`) >= TIMESTAMP '2026-03-01 12:00:00.123+00') AS `spans`;
 
 -- otel.spans, tenants by a column, window both
 FROM `trace._AllSpans`
-WHERE (`tenant_id` = 'acme')
+WHERE (`_AllSpans`.`tenant_id` = 'acme')
   AND (`start_time`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
   AND (`start_time`) < TIMESTAMP '2026-03-02 00:00:00.000+00') AS `spans`;
 
 -- otel.logs, tenants by a column, window open
 FROM `logs._AllLogs`
-WHERE (`tenant_id` = 'acme')) AS `logs`;
+WHERE (`_AllLogs`.`tenant_id` = 'acme')) AS `logs`;
 
 -- otel.logs, tenants by a column, window from
 FROM `logs._AllLogs`
-WHERE (`tenant_id` = 'acme')
+WHERE (`_AllLogs`.`tenant_id` = 'acme')
   AND (`timestamp`) >= TIMESTAMP '2026-03-01 12:00:00.123+00') AS `logs`;
 
 -- otel.logs, tenants by a column, window both
 FROM `logs._AllLogs`
-WHERE (`tenant_id` = 'acme')
+WHERE (`_AllLogs`.`tenant_id` = 'acme')
   AND (`timestamp`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
   AND (`timestamp`) < TIMESTAMP '2026-03-02 00:00:00.000+00') AS `logs`;
 
 -- otel.spans, tenants by a column of integers, window open
 FROM `trace._AllSpans`
-WHERE (`tenant` = 42)) AS `spans`;
+WHERE (`_AllSpans`.`tenant` = 42)) AS `spans`;
 
 -- otel.spans, tenants by a column of integers, window from
 FROM `trace._AllSpans`
-WHERE (`tenant` = 42)
+WHERE (`_AllSpans`.`tenant` = 42)
   AND (`start_time`) >= TIMESTAMP '2026-03-01 12:00:00.123+00') AS `spans`;
 
 -- otel.spans, tenants by a column of integers, window both
 FROM `trace._AllSpans`
-WHERE (`tenant` = 42)
+WHERE (`_AllSpans`.`tenant` = 42)
   AND (`start_time`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
   AND (`start_time`) < TIMESTAMP '2026-03-02 00:00:00.000+00') AS `spans`;
 
 -- otel.logs, tenants by a column of integers, window open
 FROM `logs._AllLogs`
-WHERE (`tenant` = 42)) AS `logs`;
+WHERE (`_AllLogs`.`tenant` = 42)) AS `logs`;
 
 -- otel.logs, tenants by a column of integers, window from
 FROM `logs._AllLogs`
-WHERE (`tenant` = 42)
+WHERE (`_AllLogs`.`tenant` = 42)
   AND (`timestamp`) >= TIMESTAMP '2026-03-01 12:00:00.123+00') AS `logs`;
 
 -- otel.logs, tenants by a column of integers, window both
 FROM `logs._AllLogs`
-WHERE (`tenant` = 42)
+WHERE (`_AllLogs`.`tenant` = 42)
   AND (`timestamp`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
   AND (`timestamp`) < TIMESTAMP '2026-03-02 00:00:00.000+00') AS `logs`;
 

@@ -1,31 +1,31 @@
 -- otel.spans
 SELECT *
-    FROM (SELECT IF((`tenant_id` = 'acme'), `start_time`, NULL) AS `time`,
-  IF((`tenant_id` = 'acme'), `start_time`, NULL) AS `start_time`,
-  IF((`tenant_id` = 'acme'), `end_time`, NULL) AS `end_time`,
-  IF((`tenant_id` = 'acme'), TIMESTAMP_DIFF(end_time, start_time, MICROSECOND) * 1000, NULL) AS `duration_nano`,
-  IF((`tenant_id` = 'acme'), `trace_id`, NULL) AS `trace_id`,
-  IF((`tenant_id` = 'acme'), `span_id`, NULL) AS `span_id`,
-  IF((`tenant_id` = 'acme'), IFNULL(parent_span_id, ''), NULL) AS `parent_span_id`,
-  IF((`tenant_id` = 'acme'), IFNULL(trace_state, ''), NULL) AS `trace_state`,
-  IF((`tenant_id` = 'acme'), IFNULL(flags, 0), NULL) AS `flags`,
-  IF((`tenant_id` = 'acme'), IFNULL(name, ''), NULL) AS `name`,
-  IF((`tenant_id` = 'acme'), IFNULL(kind, 'UNSPECIFIED'), NULL) AS `kind`,
-  IF((`tenant_id` = 'acme'), IFNULL(status_code, 'UNSET'), NULL) AS `status_code`,
-  IF((`tenant_id` = 'acme'), IFNULL(status_message, ''), NULL) AS `status_message`,
-  IF((`tenant_id` = 'acme'), COALESCE(JSON_VALUE(resource_attributes, '$."service.name"'), JSON_VALUE(resource_attributes, '$."service"."name"'), ''), NULL) AS `service_name`,
-  IF((`tenant_id` = 'acme'), COALESCE(JSON_VALUE(resource_attributes, '$."service.version"'), JSON_VALUE(resource_attributes, '$."service"."version"'), ''), NULL) AS `service_version`,
-  IF((`tenant_id` = 'acme'), COALESCE(JSON_VALUE(resource_attributes, '$."deployment.environment.name"'), JSON_VALUE(resource_attributes, '$."deployment"."environment"."name"'), JSON_VALUE(resource_attributes, '$."deployment.environment"'), JSON_VALUE(resource_attributes, '$."deployment"."environment"'), ''), NULL) AS `deployment_environment`,
-  IF((`tenant_id` = 'acme'), IFNULL(span_attributes, JSON '{}'), NULL) AS `attributes`,
-  IF((`tenant_id` = 'acme'), IFNULL(resource_attributes, JSON '{}'), NULL) AS `resource_attributes`,
-  IF((`tenant_id` = 'acme'), IFNULL(JSON_VALUE(instrumentation_scope, '$.name'), ''), NULL) AS `scope_name`,
-  IF((`tenant_id` = 'acme'), IFNULL(JSON_VALUE(instrumentation_scope, '$.version'), ''), NULL) AS `scope_version`,
-  IF((`tenant_id` = 'acme'), ARRAY(SELECT AS STRUCT COALESCE(SAFE_CAST(JSON_VALUE(entry, '$.timestamp') AS TIMESTAMP), SAFE_CAST(JSON_VALUE(entry, '$.time') AS TIMESTAMP)) AS time, IFNULL(JSON_VALUE(entry, '$.name'), '') AS name, IFNULL(JSON_QUERY(entry, '$.attributes'), JSON '{}') AS attributes
+    FROM (SELECT IF((`trace`.`tenant_id` = 'acme'), `start_time`, NULL) AS `time`,
+  IF((`trace`.`tenant_id` = 'acme'), `start_time`, NULL) AS `start_time`,
+  IF((`trace`.`tenant_id` = 'acme'), `end_time`, NULL) AS `end_time`,
+  IF((`trace`.`tenant_id` = 'acme'), TIMESTAMP_DIFF(end_time, start_time, MICROSECOND) * 1000, NULL) AS `duration_nano`,
+  IF((`trace`.`tenant_id` = 'acme'), `trace_id`, NULL) AS `trace_id`,
+  IF((`trace`.`tenant_id` = 'acme'), `span_id`, NULL) AS `span_id`,
+  IF((`trace`.`tenant_id` = 'acme'), IFNULL(parent_span_id, ''), NULL) AS `parent_span_id`,
+  IF((`trace`.`tenant_id` = 'acme'), IFNULL(trace_state, ''), NULL) AS `trace_state`,
+  IF((`trace`.`tenant_id` = 'acme'), IFNULL(flags, 0), NULL) AS `flags`,
+  IF((`trace`.`tenant_id` = 'acme'), IFNULL(name, ''), NULL) AS `name`,
+  IF((`trace`.`tenant_id` = 'acme'), IFNULL(kind, 'UNSPECIFIED'), NULL) AS `kind`,
+  IF((`trace`.`tenant_id` = 'acme'), IFNULL(status_code, 'UNSET'), NULL) AS `status_code`,
+  IF((`trace`.`tenant_id` = 'acme'), IFNULL(status_message, ''), NULL) AS `status_message`,
+  IF((`trace`.`tenant_id` = 'acme'), COALESCE(JSON_VALUE(resource_attributes, '$."service.name"'), JSON_VALUE(resource_attributes, '$."service"."name"'), ''), NULL) AS `service_name`,
+  IF((`trace`.`tenant_id` = 'acme'), COALESCE(JSON_VALUE(resource_attributes, '$."service.version"'), JSON_VALUE(resource_attributes, '$."service"."version"'), ''), NULL) AS `service_version`,
+  IF((`trace`.`tenant_id` = 'acme'), COALESCE(JSON_VALUE(resource_attributes, '$."deployment.environment.name"'), JSON_VALUE(resource_attributes, '$."deployment"."environment"."name"'), JSON_VALUE(resource_attributes, '$."deployment.environment"'), JSON_VALUE(resource_attributes, '$."deployment"."environment"'), ''), NULL) AS `deployment_environment`,
+  IF((`trace`.`tenant_id` = 'acme'), IFNULL(span_attributes, JSON '{}'), NULL) AS `attributes`,
+  IF((`trace`.`tenant_id` = 'acme'), IFNULL(resource_attributes, JSON '{}'), NULL) AS `resource_attributes`,
+  IF((`trace`.`tenant_id` = 'acme'), IFNULL(JSON_VALUE(instrumentation_scope, '$.name'), ''), NULL) AS `scope_name`,
+  IF((`trace`.`tenant_id` = 'acme'), IFNULL(JSON_VALUE(instrumentation_scope, '$.version'), ''), NULL) AS `scope_version`,
+  IF((`trace`.`tenant_id` = 'acme'), ARRAY(SELECT AS STRUCT COALESCE(SAFE_CAST(JSON_VALUE(entry, '$.timestamp') AS TIMESTAMP), SAFE_CAST(JSON_VALUE(entry, '$.time') AS TIMESTAMP)) AS time, IFNULL(JSON_VALUE(entry, '$.name'), '') AS name, IFNULL(JSON_QUERY(entry, '$.attributes'), JSON '{}') AS attributes
     FROM UNNEST(JSON_QUERY_ARRAY(events)) AS entry WITH OFFSET AS position ORDER BY position), NULL) AS `events`,
-  IF((`tenant_id` = 'acme'), ARRAY(SELECT AS STRUCT IFNULL(JSON_VALUE(entry, '$.trace_id'), '') AS trace_id, IFNULL(JSON_VALUE(entry, '$.span_id'), '') AS span_id, IFNULL(JSON_VALUE(entry, '$.trace_state'), '') AS trace_state, IFNULL(JSON_QUERY(entry, '$.attributes'), JSON '{}') AS attributes
+  IF((`trace`.`tenant_id` = 'acme'), ARRAY(SELECT AS STRUCT IFNULL(JSON_VALUE(entry, '$.trace_id'), '') AS trace_id, IFNULL(JSON_VALUE(entry, '$.span_id'), '') AS span_id, IFNULL(JSON_VALUE(entry, '$.trace_state'), '') AS trace_state, IFNULL(JSON_QUERY(entry, '$.attributes'), JSON '{}') AS attributes
     FROM UNNEST(JSON_QUERY_ARRAY(links)) AS entry WITH OFFSET AS position ORDER BY position), NULL) AS `links`
 FROM `otel.trace`
-WHERE (`tenant_id` = 'acme')
+WHERE (`trace`.`tenant_id` = 'acme')
   AND (`start_time`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
   AND (`start_time`) < TIMESTAMP '2026-03-02 00:00:00.000+00'
   AND (_PARTITIONTIME IS NULL OR _PARTITIONTIME >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(TIMESTAMP '2026-03-01 12:00:00.123+00', DAY), INTERVAL 1 DAY))
@@ -33,41 +33,41 @@ WHERE (`tenant_id` = 'acme')
 
 -- otel.metrics
 SELECT *
-    FROM (SELECT IF((`tenant_id` = 'acme'), `datapoint_timestamp`, NULL) AS `time`,
-  IF((`tenant_id` = 'acme'), `start_timestamp`, NULL) AS `start_time`,
-  IF((`tenant_id` = 'acme'), IFNULL(metric_name, ''), NULL) AS `name`,
-  IF((`tenant_id` = 'acme'), LOWER(IFNULL(metric_type, '')), NULL) AS `type`,
-  IF((`tenant_id` = 'acme'), IFNULL(metric_unit, ''), NULL) AS `unit`,
-  IF((`tenant_id` = 'acme'), IFNULL(metric_description, ''), NULL) AS `description`,
-  IF((`tenant_id` = 'acme'), IF(aggregation_temporality IN ('DELTA', 'CUMULATIVE'), LOWER(aggregation_temporality), ''), NULL) AS `aggregation_temporality`,
-  IF((`tenant_id` = 'acme'), IFNULL(is_monotonic, FALSE), NULL) AS `is_monotonic`,
-  IF((`tenant_id` = 'acme'), IFNULL(value_double, CAST(value_int AS FLOAT64)), NULL) AS `value`,
-  IF((`tenant_id` = 'acme'), `count`, NULL) AS `count`,
-  IF((`tenant_id` = 'acme'), `sum`, NULL) AS `sum`,
-  IF((`tenant_id` = 'acme'), `min`, NULL) AS `min`,
-  IF((`tenant_id` = 'acme'), `max`, NULL) AS `max`,
-  IF((`tenant_id` = 'acme'), ARRAY(SELECT LAX_INT64(entry)
+    FROM (SELECT IF((`metric`.`tenant_id` = 'acme'), `datapoint_timestamp`, NULL) AS `time`,
+  IF((`metric`.`tenant_id` = 'acme'), `start_timestamp`, NULL) AS `start_time`,
+  IF((`metric`.`tenant_id` = 'acme'), IFNULL(metric_name, ''), NULL) AS `name`,
+  IF((`metric`.`tenant_id` = 'acme'), LOWER(IFNULL(metric_type, '')), NULL) AS `type`,
+  IF((`metric`.`tenant_id` = 'acme'), IFNULL(metric_unit, ''), NULL) AS `unit`,
+  IF((`metric`.`tenant_id` = 'acme'), IFNULL(metric_description, ''), NULL) AS `description`,
+  IF((`metric`.`tenant_id` = 'acme'), IF(aggregation_temporality IN ('DELTA', 'CUMULATIVE'), LOWER(aggregation_temporality), ''), NULL) AS `aggregation_temporality`,
+  IF((`metric`.`tenant_id` = 'acme'), IFNULL(is_monotonic, FALSE), NULL) AS `is_monotonic`,
+  IF((`metric`.`tenant_id` = 'acme'), IFNULL(value_double, CAST(value_int AS FLOAT64)), NULL) AS `value`,
+  IF((`metric`.`tenant_id` = 'acme'), `count`, NULL) AS `count`,
+  IF((`metric`.`tenant_id` = 'acme'), `sum`, NULL) AS `sum`,
+  IF((`metric`.`tenant_id` = 'acme'), `min`, NULL) AS `min`,
+  IF((`metric`.`tenant_id` = 'acme'), `max`, NULL) AS `max`,
+  IF((`metric`.`tenant_id` = 'acme'), ARRAY(SELECT LAX_INT64(entry)
     FROM UNNEST(JSON_QUERY_ARRAY(bucket_counts)) AS entry WITH OFFSET AS position ORDER BY position), NULL) AS `bucket_counts`,
-  IF((`tenant_id` = 'acme'), ARRAY(SELECT LAX_FLOAT64(entry)
+  IF((`metric`.`tenant_id` = 'acme'), ARRAY(SELECT LAX_FLOAT64(entry)
     FROM UNNEST(JSON_QUERY_ARRAY(explicit_bounds)) AS entry WITH OFFSET AS position ORDER BY position), NULL) AS `explicit_bounds`,
-  IF((`tenant_id` = 'acme'), CAST(NULL AS INT64), NULL) AS `scale`,
-  IF((`tenant_id` = 'acme'), CAST(NULL AS INT64), NULL) AS `zero_count`,
-  IF((`tenant_id` = 'acme'), CAST(NULL AS INT64), NULL) AS `positive_offset`,
-  IF((`tenant_id` = 'acme'), CAST([] AS ARRAY<INT64>), NULL) AS `positive_bucket_counts`,
-  IF((`tenant_id` = 'acme'), CAST(NULL AS INT64), NULL) AS `negative_offset`,
-  IF((`tenant_id` = 'acme'), CAST([] AS ARRAY<INT64>), NULL) AS `negative_bucket_counts`,
-  IF((`tenant_id` = 'acme'), ARRAY(SELECT AS STRUCT LAX_FLOAT64(entry.quantile) AS quantile, LAX_FLOAT64(entry.value) AS value
+  IF((`metric`.`tenant_id` = 'acme'), CAST(NULL AS INT64), NULL) AS `scale`,
+  IF((`metric`.`tenant_id` = 'acme'), CAST(NULL AS INT64), NULL) AS `zero_count`,
+  IF((`metric`.`tenant_id` = 'acme'), CAST(NULL AS INT64), NULL) AS `positive_offset`,
+  IF((`metric`.`tenant_id` = 'acme'), CAST([] AS ARRAY<INT64>), NULL) AS `positive_bucket_counts`,
+  IF((`metric`.`tenant_id` = 'acme'), CAST(NULL AS INT64), NULL) AS `negative_offset`,
+  IF((`metric`.`tenant_id` = 'acme'), CAST([] AS ARRAY<INT64>), NULL) AS `negative_bucket_counts`,
+  IF((`metric`.`tenant_id` = 'acme'), ARRAY(SELECT AS STRUCT LAX_FLOAT64(entry.quantile) AS quantile, LAX_FLOAT64(entry.value) AS value
     FROM UNNEST(JSON_QUERY_ARRAY(quantiles)) AS entry WITH OFFSET AS position ORDER BY position), NULL) AS `quantile_values`,
-  IF((`tenant_id` = 'acme'), COALESCE(JSON_VALUE(resource_attributes, '$."service.name"'), JSON_VALUE(resource_attributes, '$."service"."name"'), ''), NULL) AS `service_name`,
-  IF((`tenant_id` = 'acme'), COALESCE(JSON_VALUE(resource_attributes, '$."service.version"'), JSON_VALUE(resource_attributes, '$."service"."version"'), ''), NULL) AS `service_version`,
-  IF((`tenant_id` = 'acme'), COALESCE(JSON_VALUE(resource_attributes, '$."deployment.environment.name"'), JSON_VALUE(resource_attributes, '$."deployment"."environment"."name"'), JSON_VALUE(resource_attributes, '$."deployment.environment"'), JSON_VALUE(resource_attributes, '$."deployment"."environment"'), ''), NULL) AS `deployment_environment`,
-  IF((`tenant_id` = 'acme'), IFNULL(datapoint_attributes, JSON '{}'), NULL) AS `attributes`,
-  IF((`tenant_id` = 'acme'), IFNULL(resource_attributes, JSON '{}'), NULL) AS `resource_attributes`,
-  IF((`tenant_id` = 'acme'), IFNULL(JSON_VALUE(instrumentation_scope, '$.name'), ''), NULL) AS `scope_name`,
-  IF((`tenant_id` = 'acme'), IFNULL(JSON_VALUE(instrumentation_scope, '$.version'), ''), NULL) AS `scope_version`,
-  IF((`tenant_id` = 'acme'), IFNULL(flags, 0), NULL) AS `flags`
+  IF((`metric`.`tenant_id` = 'acme'), COALESCE(JSON_VALUE(resource_attributes, '$."service.name"'), JSON_VALUE(resource_attributes, '$."service"."name"'), ''), NULL) AS `service_name`,
+  IF((`metric`.`tenant_id` = 'acme'), COALESCE(JSON_VALUE(resource_attributes, '$."service.version"'), JSON_VALUE(resource_attributes, '$."service"."version"'), ''), NULL) AS `service_version`,
+  IF((`metric`.`tenant_id` = 'acme'), COALESCE(JSON_VALUE(resource_attributes, '$."deployment.environment.name"'), JSON_VALUE(resource_attributes, '$."deployment"."environment"."name"'), JSON_VALUE(resource_attributes, '$."deployment.environment"'), JSON_VALUE(resource_attributes, '$."deployment"."environment"'), ''), NULL) AS `deployment_environment`,
+  IF((`metric`.`tenant_id` = 'acme'), IFNULL(datapoint_attributes, JSON '{}'), NULL) AS `attributes`,
+  IF((`metric`.`tenant_id` = 'acme'), IFNULL(resource_attributes, JSON '{}'), NULL) AS `resource_attributes`,
+  IF((`metric`.`tenant_id` = 'acme'), IFNULL(JSON_VALUE(instrumentation_scope, '$.name'), ''), NULL) AS `scope_name`,
+  IF((`metric`.`tenant_id` = 'acme'), IFNULL(JSON_VALUE(instrumentation_scope, '$.version'), ''), NULL) AS `scope_version`,
+  IF((`metric`.`tenant_id` = 'acme'), IFNULL(flags, 0), NULL) AS `flags`
 FROM `otel.metric`
-WHERE (`tenant_id` = 'acme')
+WHERE (`metric`.`tenant_id` = 'acme')
   AND (`datapoint_timestamp`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
   AND (`datapoint_timestamp`) < TIMESTAMP '2026-03-02 00:00:00.000+00'
   AND (_PARTITIONTIME IS NULL OR _PARTITIONTIME >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(TIMESTAMP '2026-03-01 12:00:00.123+00', DAY), INTERVAL 1 DAY))
@@ -75,24 +75,24 @@ WHERE (`tenant_id` = 'acme')
 
 -- otel.logs
 SELECT *
-    FROM (SELECT IF((`tenant_id` = 'acme'), `log_timestamp`, NULL) AS `time`,
-  IF((`tenant_id` = 'acme'), IFNULL(observed_timestamp, log_timestamp), NULL) AS `observed_time`,
-  IF((`tenant_id` = 'acme'), IFNULL(severity_number, 0), NULL) AS `severity_number`,
-  IF((`tenant_id` = 'acme'), IFNULL(severity_text, ''), NULL) AS `severity_text`,
-  IF((`tenant_id` = 'acme'), IFNULL(body, ''), NULL) AS `body`,
-  IF((`tenant_id` = 'acme'), IFNULL(JSON_VALUE(log_attributes, '$."event.name"'), ''), NULL) AS `event_name`,
-  IF((`tenant_id` = 'acme'), IFNULL(trace_id, ''), NULL) AS `trace_id`,
-  IF((`tenant_id` = 'acme'), IFNULL(span_id, ''), NULL) AS `span_id`,
-  IF((`tenant_id` = 'acme'), IFNULL(flags, 0), NULL) AS `flags`,
-  IF((`tenant_id` = 'acme'), COALESCE(JSON_VALUE(resource_attributes, '$."service.name"'), JSON_VALUE(resource_attributes, '$."service"."name"'), ''), NULL) AS `service_name`,
-  IF((`tenant_id` = 'acme'), COALESCE(JSON_VALUE(resource_attributes, '$."service.version"'), JSON_VALUE(resource_attributes, '$."service"."version"'), ''), NULL) AS `service_version`,
-  IF((`tenant_id` = 'acme'), COALESCE(JSON_VALUE(resource_attributes, '$."deployment.environment.name"'), JSON_VALUE(resource_attributes, '$."deployment"."environment"."name"'), JSON_VALUE(resource_attributes, '$."deployment.environment"'), JSON_VALUE(resource_attributes, '$."deployment"."environment"'), ''), NULL) AS `deployment_environment`,
-  IF((`tenant_id` = 'acme'), IFNULL(log_attributes, JSON '{}'), NULL) AS `attributes`,
-  IF((`tenant_id` = 'acme'), IFNULL(resource_attributes, JSON '{}'), NULL) AS `resource_attributes`,
-  IF((`tenant_id` = 'acme'), IFNULL(JSON_VALUE(instrumentation_scope, '$.name'), ''), NULL) AS `scope_name`,
-  IF((`tenant_id` = 'acme'), IFNULL(JSON_VALUE(instrumentation_scope, '$.version'), ''), NULL) AS `scope_version`
+    FROM (SELECT IF((`log`.`tenant_id` = 'acme'), `log_timestamp`, NULL) AS `time`,
+  IF((`log`.`tenant_id` = 'acme'), IFNULL(observed_timestamp, log_timestamp), NULL) AS `observed_time`,
+  IF((`log`.`tenant_id` = 'acme'), IFNULL(severity_number, 0), NULL) AS `severity_number`,
+  IF((`log`.`tenant_id` = 'acme'), IFNULL(severity_text, ''), NULL) AS `severity_text`,
+  IF((`log`.`tenant_id` = 'acme'), IFNULL(body, ''), NULL) AS `body`,
+  IF((`log`.`tenant_id` = 'acme'), IFNULL(JSON_VALUE(log_attributes, '$."event.name"'), ''), NULL) AS `event_name`,
+  IF((`log`.`tenant_id` = 'acme'), IFNULL(trace_id, ''), NULL) AS `trace_id`,
+  IF((`log`.`tenant_id` = 'acme'), IFNULL(span_id, ''), NULL) AS `span_id`,
+  IF((`log`.`tenant_id` = 'acme'), IFNULL(flags, 0), NULL) AS `flags`,
+  IF((`log`.`tenant_id` = 'acme'), COALESCE(JSON_VALUE(resource_attributes, '$."service.name"'), JSON_VALUE(resource_attributes, '$."service"."name"'), ''), NULL) AS `service_name`,
+  IF((`log`.`tenant_id` = 'acme'), COALESCE(JSON_VALUE(resource_attributes, '$."service.version"'), JSON_VALUE(resource_attributes, '$."service"."version"'), ''), NULL) AS `service_version`,
+  IF((`log`.`tenant_id` = 'acme'), COALESCE(JSON_VALUE(resource_attributes, '$."deployment.environment.name"'), JSON_VALUE(resource_attributes, '$."deployment"."environment"."name"'), JSON_VALUE(resource_attributes, '$."deployment.environment"'), JSON_VALUE(resource_attributes, '$."deployment"."environment"'), ''), NULL) AS `deployment_environment`,
+  IF((`log`.`tenant_id` = 'acme'), IFNULL(log_attributes, JSON '{}'), NULL) AS `attributes`,
+  IF((`log`.`tenant_id` = 'acme'), IFNULL(resource_attributes, JSON '{}'), NULL) AS `resource_attributes`,
+  IF((`log`.`tenant_id` = 'acme'), IFNULL(JSON_VALUE(instrumentation_scope, '$.name'), ''), NULL) AS `scope_name`,
+  IF((`log`.`tenant_id` = 'acme'), IFNULL(JSON_VALUE(instrumentation_scope, '$.version'), ''), NULL) AS `scope_version`
 FROM `otel.log`
-WHERE (`tenant_id` = 'acme')
+WHERE (`log`.`tenant_id` = 'acme')
   AND (`log_timestamp`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
   AND (`log_timestamp`) < TIMESTAMP '2026-03-02 00:00:00.000+00'
   AND (_PARTITIONTIME IS NULL OR _PARTITIONTIME >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(TIMESTAMP '2026-03-01 12:00:00.123+00', DAY), INTERVAL 1 DAY))

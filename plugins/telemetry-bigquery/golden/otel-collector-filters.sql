@@ -45,17 +45,17 @@ WHERE (`log_timestamp`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
 
 -- otel.spans, tenants by a column, window open
 FROM `otel.trace`
-WHERE (`tenant_id` = 'acme')) AS `spans`;
+WHERE (`trace`.`tenant_id` = 'acme')) AS `spans`;
 
 -- otel.spans, tenants by a column, window from
 FROM `otel.trace`
-WHERE (`tenant_id` = 'acme')
+WHERE (`trace`.`tenant_id` = 'acme')
   AND (`start_time`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
   AND (_PARTITIONTIME IS NULL OR _PARTITIONTIME >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(TIMESTAMP '2026-03-01 12:00:00.123+00', DAY), INTERVAL 1 DAY))) AS `spans`;
 
 -- otel.spans, tenants by a column, window both
 FROM `otel.trace`
-WHERE (`tenant_id` = 'acme')
+WHERE (`trace`.`tenant_id` = 'acme')
   AND (`start_time`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
   AND (`start_time`) < TIMESTAMP '2026-03-02 00:00:00.000+00'
   AND (_PARTITIONTIME IS NULL OR _PARTITIONTIME >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(TIMESTAMP '2026-03-01 12:00:00.123+00', DAY), INTERVAL 1 DAY))
@@ -63,17 +63,17 @@ WHERE (`tenant_id` = 'acme')
 
 -- otel.metrics, tenants by a column, window open
 FROM `otel.metric`
-WHERE (`tenant_id` = 'acme')) AS `metrics`;
+WHERE (`metric`.`tenant_id` = 'acme')) AS `metrics`;
 
 -- otel.metrics, tenants by a column, window from
 FROM `otel.metric`
-WHERE (`tenant_id` = 'acme')
+WHERE (`metric`.`tenant_id` = 'acme')
   AND (`datapoint_timestamp`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
   AND (_PARTITIONTIME IS NULL OR _PARTITIONTIME >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(TIMESTAMP '2026-03-01 12:00:00.123+00', DAY), INTERVAL 1 DAY))) AS `metrics`;
 
 -- otel.metrics, tenants by a column, window both
 FROM `otel.metric`
-WHERE (`tenant_id` = 'acme')
+WHERE (`metric`.`tenant_id` = 'acme')
   AND (`datapoint_timestamp`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
   AND (`datapoint_timestamp`) < TIMESTAMP '2026-03-02 00:00:00.000+00'
   AND (_PARTITIONTIME IS NULL OR _PARTITIONTIME >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(TIMESTAMP '2026-03-01 12:00:00.123+00', DAY), INTERVAL 1 DAY))
@@ -81,17 +81,17 @@ WHERE (`tenant_id` = 'acme')
 
 -- otel.logs, tenants by a column, window open
 FROM `otel.log`
-WHERE (`tenant_id` = 'acme')) AS `logs`;
+WHERE (`log`.`tenant_id` = 'acme')) AS `logs`;
 
 -- otel.logs, tenants by a column, window from
 FROM `otel.log`
-WHERE (`tenant_id` = 'acme')
+WHERE (`log`.`tenant_id` = 'acme')
   AND (`log_timestamp`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
   AND (_PARTITIONTIME IS NULL OR _PARTITIONTIME >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(TIMESTAMP '2026-03-01 12:00:00.123+00', DAY), INTERVAL 1 DAY))) AS `logs`;
 
 -- otel.logs, tenants by a column, window both
 FROM `otel.log`
-WHERE (`tenant_id` = 'acme')
+WHERE (`log`.`tenant_id` = 'acme')
   AND (`log_timestamp`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
   AND (`log_timestamp`) < TIMESTAMP '2026-03-02 00:00:00.000+00'
   AND (_PARTITIONTIME IS NULL OR _PARTITIONTIME >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(TIMESTAMP '2026-03-01 12:00:00.123+00', DAY), INTERVAL 1 DAY))
@@ -99,17 +99,17 @@ WHERE (`tenant_id` = 'acme')
 
 -- otel.spans, tenants by a column of integers, window open
 FROM `otel.trace`
-WHERE (`tenant` = 42)) AS `spans`;
+WHERE (`trace`.`tenant` = 42)) AS `spans`;
 
 -- otel.spans, tenants by a column of integers, window from
 FROM `otel.trace`
-WHERE (`tenant` = 42)
+WHERE (`trace`.`tenant` = 42)
   AND (`start_time`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
   AND (_PARTITIONTIME IS NULL OR _PARTITIONTIME >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(TIMESTAMP '2026-03-01 12:00:00.123+00', DAY), INTERVAL 1 DAY))) AS `spans`;
 
 -- otel.spans, tenants by a column of integers, window both
 FROM `otel.trace`
-WHERE (`tenant` = 42)
+WHERE (`trace`.`tenant` = 42)
   AND (`start_time`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
   AND (`start_time`) < TIMESTAMP '2026-03-02 00:00:00.000+00'
   AND (_PARTITIONTIME IS NULL OR _PARTITIONTIME >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(TIMESTAMP '2026-03-01 12:00:00.123+00', DAY), INTERVAL 1 DAY))
@@ -117,17 +117,17 @@ WHERE (`tenant` = 42)
 
 -- otel.metrics, tenants by a column of integers, window open
 FROM `otel.metric`
-WHERE (`tenant` = 42)) AS `metrics`;
+WHERE (`metric`.`tenant` = 42)) AS `metrics`;
 
 -- otel.metrics, tenants by a column of integers, window from
 FROM `otel.metric`
-WHERE (`tenant` = 42)
+WHERE (`metric`.`tenant` = 42)
   AND (`datapoint_timestamp`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
   AND (_PARTITIONTIME IS NULL OR _PARTITIONTIME >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(TIMESTAMP '2026-03-01 12:00:00.123+00', DAY), INTERVAL 1 DAY))) AS `metrics`;
 
 -- otel.metrics, tenants by a column of integers, window both
 FROM `otel.metric`
-WHERE (`tenant` = 42)
+WHERE (`metric`.`tenant` = 42)
   AND (`datapoint_timestamp`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
   AND (`datapoint_timestamp`) < TIMESTAMP '2026-03-02 00:00:00.000+00'
   AND (_PARTITIONTIME IS NULL OR _PARTITIONTIME >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(TIMESTAMP '2026-03-01 12:00:00.123+00', DAY), INTERVAL 1 DAY))
@@ -135,17 +135,17 @@ WHERE (`tenant` = 42)
 
 -- otel.logs, tenants by a column of integers, window open
 FROM `otel.log`
-WHERE (`tenant` = 42)) AS `logs`;
+WHERE (`log`.`tenant` = 42)) AS `logs`;
 
 -- otel.logs, tenants by a column of integers, window from
 FROM `otel.log`
-WHERE (`tenant` = 42)
+WHERE (`log`.`tenant` = 42)
   AND (`log_timestamp`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
   AND (_PARTITIONTIME IS NULL OR _PARTITIONTIME >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(TIMESTAMP '2026-03-01 12:00:00.123+00', DAY), INTERVAL 1 DAY))) AS `logs`;
 
 -- otel.logs, tenants by a column of integers, window both
 FROM `otel.log`
-WHERE (`tenant` = 42)
+WHERE (`log`.`tenant` = 42)
   AND (`log_timestamp`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
   AND (`log_timestamp`) < TIMESTAMP '2026-03-02 00:00:00.000+00'
   AND (_PARTITIONTIME IS NULL OR _PARTITIONTIME >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(TIMESTAMP '2026-03-01 12:00:00.123+00', DAY), INTERVAL 1 DAY))

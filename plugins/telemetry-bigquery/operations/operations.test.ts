@@ -232,7 +232,7 @@ describe('the setup', () => {
     expect(text).toContain(
       'CREATE OR REPLACE VIEW `acme-observability.sightline_views.trace` AS\n' +
         'SELECT *, _PARTITIONTIME AS partition_time\nFROM `acme-observability.otel.trace`\n' +
-        "WHERE `tenant_id` = LAX_STRING(TO_JSON(SECURE_CONTEXT('sightline_tenant')));",
+        "WHERE `trace`.`tenant_id` = LAX_STRING(TO_JSON(SECURE_CONTEXT('sightline_tenant')));",
     );
     expect(text.match(/CREATE OR REPLACE VIEW/g)).toHaveLength(3);
     expect(text).toContain('roles/bigquery.dataViewer');

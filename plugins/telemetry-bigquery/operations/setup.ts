@@ -1,6 +1,6 @@
 import { tableNames, type ResolvedMapping, type SetupScript } from '../../../src/contract/telemetry/index.ts';
 import { tablePath, textLiteral } from '../literals.ts';
-import { namedByTenant, tenantPredicate } from '../tenant.ts';
+import { named, namedByTenant, tenantPredicate } from '../tenant.ts';
 import type { Warehouse } from '../warehouse.ts';
 
 const account = 'sightline@PROJECT.iam.gserviceaccount.com';
@@ -36,7 +36,7 @@ function secureViews(warehouse: Warehouse, mapping: ResolvedMapping): SetupScrip
   const rows = { boundary, mapping, style: warehouse.style, value };
   const views = tableNames.flatMap((table) =>
     (mapping.tables[table] ?? []).map(({ from, timeBounds = [] }) => {
-      const predicate = tenantPredicate(rows, table) ?? 'TRUE';
+      const predicate = named(tenantPredicate(rows, table) ?? 'TRUE', from);
       const partition = timeBounds.some((bound) => bound.includes('_PARTITIONTIME'))
         ? ', _PARTITIONTIME AS partition_time'
         : '';
