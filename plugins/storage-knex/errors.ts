@@ -1,12 +1,5 @@
-import { SightlineError } from '../../src/contract/core/index.ts';
+import { SightlineError, type Reason } from '../../src/contract/core/index.ts';
 import { place, type ServerSettings } from './config.ts';
-
-export type Reason = readonly [cause: string, hint?: string];
-
-/** What codes mean in words for an operator. Codes that mean the same stand together, separated by spaces. */
-export function reasons(table: Readonly<Record<string, Reason>>): ReadonlyMap<string, Reason> {
-  return new Map(Object.entries(table).flatMap(([codes, reason]) => codes.split(' ').map((code) => [code, reason])));
-}
 
 // Told by their members and not by their class: under a test runner errors may be of another realm.
 export function member(error: unknown, name: string): unknown {
@@ -51,21 +44,3 @@ export function innermost(error: unknown): unknown {
 export function unusableServer(settings: ServerSettings, reason: Reason, cause: unknown): SightlineError {
   return unusable(`(${place(settings)})`, reason, cause, 2);
 }
-
-/** What the operating system or TLS said of a connection. */
-export const connectionTrouble = reasons({
-  ECONNREFUSED: ['nothing listens there', 'Check that the server runs, and its host and port.'],
-  'ENOTFOUND EAI_AGAIN': ["the host's name cannot be resolved", 'Check the host name and the name server.'],
-  ENOENT: ['there is no such socket', 'Check the path given as host.'],
-  'EHOSTUNREACH ENETUNREACH': ['the host cannot be reached', 'Check the network.'],
-  'ETIMEDOUT PROTOCOL_SEQUENCE_TIMEOUT': [
-    'the server does not answer',
-    'Check the network and the load of the server.',
-  ],
-  EACCES: ['this user may not use the socket', 'Check its owner and mode.'],
-  'ECONNRESET EPIPE ECONNABORTED PROTOCOL_CONNECTION_LOST': ['the connection was lost', "Look at the server's log."],
-  CERT_HAS_EXPIRED: ["the server's certificate has expired"],
-  ERR_TLS_CERT_ALTNAME_INVALID: ["the server's certificate is for another host"],
-  'DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_GET_ISSUER_CERT_LOCALLY UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_VERIFY_LEAF_SIGNATURE':
-    ["the server's certificate is of an authority that is not known", 'Give it as storage.ssl.ca.'],
-});

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { activityFinding } from '../gateway/wiring/ingest-activity.ts';
 import { tryBoundary } from '../gateway/wiring/boundary.ts';
 import { openAgent, openWarehouse } from '../gateway/wiring/warehouse.ts';
+import { warehouseTrouble } from '../gateway/wiring/warehouse-trouble.ts';
 import { checkConfig } from '../gateway/wiring/config.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
 import { openWorkspace, type OpenWorkspace } from '../gateway/wiring/workspace.ts';
@@ -164,7 +165,9 @@ async function warehouse(workspace: OpenWorkspace): Promise<readonly Finding[]> 
     const { label, telemetry } = await openWarehouse(workspace);
     if (telemetry.operations === undefined) return { status: 'ok', detail: label };
     try {
-      await telemetry.start(AbortSignal.timeout(30_000));
+      await telemetry.start(AbortSignal.timeout(30_000)).catch((error: unknown) => {
+        throw warehouseTrouble(error, workspace.config.telemetry) ?? error;
+      });
       findings.push(...(await tryBoundary(telemetry, 60_000)));
       const { ok, detail = label } = await telemetry.health(AbortSignal.timeout(10_000));
       return { status: ok ? 'ok' : 'fail', detail };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { openWarehouse } from '../gateway/wiring/warehouse.ts';
+import { warehouseTrouble } from '../gateway/wiring/warehouse-trouble.ts';
 import { SightlineError } from '../contract/core/index.ts';
 import type { InspectedPreset, WarehouseOperations } from '../contract/telemetry/index.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
@@ -106,6 +107,8 @@ function withOperations<Result>(
         });
       }
       return await work(url === undefined ? operations : (operations.as?.(url) ?? operations));
+    } catch (error) {
+      throw warehouseTrouble(error, workspace.config.telemetry, url) ?? error;
     } finally {
       await telemetry.stop();
     }

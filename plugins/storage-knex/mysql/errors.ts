@@ -1,6 +1,6 @@
-import type { SightlineError } from '../../../src/contract/core/index.ts';
+import { connectionTrouble, reasons, type SightlineError } from '../../../src/contract/core/index.ts';
 import type { Fault, Setback } from '../dialect.ts';
-import { member, reasons, textMember, connectionTrouble, innermost, lostCodes, unusableServer } from '../errors.ts';
+import { member, textMember, innermost, lostCodes, unusableServer } from '../errors.ts';
 import type { ServerSettings } from '../config.ts';
 
 /** The server's numbers (mariadb.com/kb/en/mariadb-error-codes, dev.mysql.com/doc/mysql-errors). */

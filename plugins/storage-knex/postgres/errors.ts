@@ -1,14 +1,6 @@
-import { SightlineError } from '../../../src/contract/core/index.ts';
+import { connectionTrouble, reasons, SightlineError, type Reason } from '../../../src/contract/core/index.ts';
 import type { Fault, Setback } from '../dialect.ts';
-import {
-  reasons,
-  textMember,
-  type Reason,
-  connectionTrouble,
-  innermost,
-  lostCodes,
-  unusableServer,
-} from '../errors.ts';
+import { textMember, innermost, lostCodes, unusableServer } from '../errors.ts';
 import type { ServerSettings } from '../config.ts';
 
 const faults: ReadonlyMap<string, Fault> = new Map([

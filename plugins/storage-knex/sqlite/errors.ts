@@ -1,6 +1,6 @@
-import type { SightlineError } from '../../../src/contract/core/index.ts';
+import { reasons, type SightlineError } from '../../../src/contract/core/index.ts';
 import type { Fault } from '../dialect.ts';
-import { member, reasons, textMember, unusable } from '../errors.ts';
+import { member, textMember, unusable } from '../errors.ts';
 import { noWriteAhead } from './execute.ts';
 
 /** SQLite's primary result codes (sqlite.org/rescode.html); the extended ones carry them in the low byte. */

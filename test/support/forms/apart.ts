@@ -26,6 +26,7 @@ export const apart: readonly Apart[] = [
     'test/shipping/manifests.test.ts',
     'test/shipping/sbom.test.ts',
     'test/tools-reference.test.ts',
+    'test/warehouse-trouble.test.ts',
   ].map((file) => ({
     file,
     forms: all,
