@@ -8,7 +8,7 @@ import { outcomesOf, window } from '../../test/support/found-layouts/outcomes.ts
 import { ask } from '../telemetry-postgres/support/ask.ts';
 import type { Rows } from './quote.ts';
 import { inspectWarehouse } from './setup/inspect.ts';
-import { foundLayouts } from './support/found-layouts.ts';
+import { foundLayouts, type FoundLayout } from './support/found-layouts.ts';
 import { createTelemetry } from './support/harness.ts';
 
 describeOnEngine('a warehouse that no preset knows, mapped as inspect prints it', () => {
@@ -20,16 +20,61 @@ describeOnEngine('a warehouse that no preset knows, mapped as inspect prints it'
     return answer.data;
   };
 
-  it.each(foundLayouts)('$name', async ({ tables, rows: filled, boundary, tenant = 'acme', ...layout }) => {
+  const fill = async ({ tables, rows: filled }: FoundLayout) => {
+    await server().runAll(tables);
+    for (const [table, records] of Object.entries(filled)) {
+      await server().run(
+        `INSERT INTO ${table}${columnsOf(records[0])} FORMAT JSONEachRow ${records.map((record) => JSON.stringify(record)).join('\n')}`,
+      );
+    }
+  };
+
+  it('is told of a mapping by names alone what its values are, how to mend them, and nothing that a sender wrote', async () => {
+    const [layout] = foundLayouts;
+    if (layout === undefined) throw new Error('no layout');
+    await fill(layout);
+    const spans = {
+      from: 'obs.requests',
+      columns: {
+        time: 'ts',
+        duration_nano: 'duration_ms',
+        trace_id: 'trace_id',
+        span_id: 'span_id',
+        parent_span_id: 'parent_id',
+        name: 'operation',
+        kind: 'kind',
+        status_code: 'status',
+        service_name: 'service',
+        attributes: 'tags',
+      },
+    };
+    const telemetry = createTelemetry(server().url, {
+      ingest: undefined,
+      mapping: { tables: { spans } },
+      tenancy: { boundary: layout.boundary },
+    });
+    const notes = (await telemetry.operations?.look?.(AbortSignal.timeout(20_000))) ?? [];
+    expect(
+      Object.fromEntries(notes.map(({ what, found, mend }) => [what.slice('otel.spans.'.length), mend ?? found])),
+    ).toEqual({
+      duration_nano: 'toInt64(coalesce(duration_ms, 0) * 1000000)',
+      trace_id: 'lower(trace_id)',
+      span_id: 'lower(span_id)',
+      parent_span_id: 'lower(parent_id)',
+      kind: expect.stringContaining("IN ('server', 'entry') THEN 'SERVER'"),
+      status_code: expect.stringContaining("THEN 'ERROR'"),
+    });
+    expect(notes.find(({ what }) => what.endsWith('status_code'))?.found).toBe('words in another form (error, ok)');
+    expect(JSON.stringify(notes)).not.toMatch(/GET|example|cart|acme/);
+    await server().run('DROP DATABASE obs');
+  });
+
+  it.each(foundLayouts)('$name', async (layout) => {
+    const { tables, boundary, tenant = 'acme' } = layout;
     const databases = tables.flatMap((sql) => /^CREATE DATABASE (?:IF NOT EXISTS )?(\w+)/.exec(sql)?.[1] ?? []);
     const organization = newId('org');
     try {
-      await server().runAll(tables);
-      for (const [table, records] of Object.entries(filled)) {
-        await server().run(
-          `INSERT INTO ${table}${columnsOf(records[0])} FORMAT JSONEachRow ${records.map((record) => JSON.stringify(record)).join('\n')}`,
-        );
-      }
+      await fill(layout);
       const { candidates } = await inspectWarehouse(rows, { mapping: mappingHelpers, values: valueHelpers });
       const [best] = candidates;
       const telemetry = createTelemetry(server().url, {
@@ -56,6 +101,9 @@ describeOnEngine('a warehouse that no preset knows, mapped as inspect prints it'
           wrong: [],
           ...layout.is,
         });
+        // Looked at through what it mends, nothing is left to mend.
+        const left = await telemetry.operations?.look?.(AbortSignal.timeout(20_000));
+        expect(left?.filter(({ mend }) => mend !== undefined)).toEqual([]);
       } finally {
         await telemetry.stop();
       }

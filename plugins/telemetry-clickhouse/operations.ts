@@ -10,6 +10,7 @@ import {
   type TelemetryHost,
   type Tenancy,
   type Tenant,
+  type ValueNote,
   type WarehouseOperations,
 } from '../../src/contract/telemetry/index.ts';
 import { openAccount } from './accounts.ts';
@@ -22,6 +23,7 @@ import { forTenant, inTemplate } from './mapped.ts';
 import { physicalColumns } from './types.ts';
 import { presets } from './presets/index.ts';
 import { probeWarehouse } from './probe/index.ts';
+import { senderOf } from './probe/rows.ts';
 import { relationWriter } from './relation-writer.ts';
 import type { Rows } from './quote.ts';
 import { access } from './setup/access.ts';
@@ -30,6 +32,7 @@ import { setupScripts, type SetupOptions } from './setup/index.ts';
 import { ownColumns } from './setup/own-tables.ts';
 import { inspectWarehouse, seesTables, UnseenTables } from './setup/inspect.ts';
 import { physicalTables, type PhysicalTable } from './setup/physical-tables.ts';
+import { valueReader } from './setup/values.ts';
 
 const memoryBytes = 10_000_000_000;
 
@@ -96,6 +99,23 @@ export class ClickHouseOperations implements WarehouseOperations {
     return found;
   }
 
+  /** As the first organization that is known, whose rows alone the policies show. */
+  async look(signal: AbortSignal): Promise<readonly ValueNote[] | undefined> {
+    const { mapping: config, serverBoundary: server } = this.#config;
+    if (config.preset === undefined && Object.keys(config.tables).length === 0) return undefined;
+    const [notes] = await this.#eachLogin(async (login) => {
+      const { mapping, tenants } = await this.#mapped(login, signal);
+      const [tenant] = tenants;
+      const rows: Rows = async (sql) =>
+        tenant === undefined
+          ? await login.warehouse.rows(sql, signal)
+          : await login.warehouse.rowsAs(sql, senderOf({ server }, tenant), signal);
+      const ofTenant = tenant !== undefined && 'template' in this.#boundary ? forTenant(mapping, tenant) : mapping;
+      return [await this.#host.values.look(ofTenant, valueReader(rows))];
+    });
+    return notes;
+  }
+
   async probe(signal: AbortSignal): Promise<readonly Finding[]> {
     const { serverBoundary: server, isolation } = this.#config;
     return await this.#eachLogin(async (login) =>
@@ -132,6 +152,7 @@ export class ClickHouseOperations implements WarehouseOperations {
     return {
       boundary: this.#boundary,
       json,
+      mapping,
       tenants: listed.filter(isTenant),
       tables,
     };

@@ -61,6 +61,9 @@ describe.each(servers)('a database of $name that no preset knows, mapped as insp
           wrong: [],
           ...layout.is,
         });
+        // Looked at through what it mends, nothing is left to mend.
+        const left = await telemetry.operations?.look?.(AbortSignal.timeout(20_000));
+        expect(left?.filter(({ mend }) => mend !== undefined)).toEqual([]);
       } finally {
         await telemetry.stop();
       }

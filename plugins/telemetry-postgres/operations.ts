@@ -1,9 +1,15 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
-import type { Finding, Inspection, SetupScript, WarehouseOperations } from '../../src/contract/telemetry/index.ts';
+import type {
+  Finding,
+  Inspection,
+  SetupScript,
+  ValueNote,
+  WarehouseOperations,
+} from '../../src/contract/telemetry/index.ts';
 import { postgresUrl } from './config.ts';
 import { probe } from './probe/index.ts';
 import { setupScripts } from './setup/index.ts';
-import { inspect } from './setup/inspect.ts';
+import { inspect, look } from './setup/inspect.ts';
 import type { OperationsOptions } from './settings.ts';
 import { Warehouses } from './warehouses.ts';
 
@@ -35,6 +41,10 @@ export class PostgresOperations implements WarehouseOperations {
 
   async inspect(signal: AbortSignal): Promise<Inspection> {
     return await this.#with(async (warehouses) => await inspect(this.#options, warehouses, signal));
+  }
+
+  async look(signal: AbortSignal): Promise<readonly ValueNote[] | undefined> {
+    return await this.#with(async (warehouses) => await look(this.#options, warehouses, signal));
   }
 
   async probe(signal: AbortSignal): Promise<readonly Finding[]> {

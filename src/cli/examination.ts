@@ -11,7 +11,7 @@ import { checkConfig } from '../gateway/wiring/config.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
 import { openWorkspace, type OpenWorkspace } from '../gateway/wiring/workspace.ts';
 import { SightlineError } from '../contract/core/index.ts';
-import type { Finding } from '../contract/telemetry/index.ts';
+import type { Finding, ValueNote } from '../contract/telemetry/index.ts';
 
 type Verdict = Omit<Finding, 'check'>;
 
@@ -169,6 +169,9 @@ async function warehouse(workspace: OpenWorkspace): Promise<readonly Finding[]> 
         throw warehouseTrouble(error, workspace.config.telemetry) ?? error;
       });
       findings.push(...(await tryBoundary(telemetry, 60_000)));
+      findings.push(
+        ...valueFindings(await telemetry.operations.look?.(AbortSignal.timeout(60_000)).catch(() => undefined)),
+      );
       const { ok, detail = label } = await telemetry.health(AbortSignal.timeout(10_000));
       return { status: ok ? 'ok' : 'fail', detail };
     } finally {
@@ -176,6 +179,30 @@ async function warehouse(workspace: OpenWorkspace): Promise<readonly Finding[]> 
     }
   });
   return [{ check: 'telemetry', ...opened }, ...findings];
+}
+
+/** Without these, most questions get wrong answers. */
+const essential = /\.(body|name|service_name|span_id|duration_nano)$|spans\.trace_id$/;
+
+/** What the values of the mapped columns say of the mapping. */
+function valueFindings(notes: readonly ValueNote[] | undefined): readonly Finding[] {
+  const check = 'mapped values';
+  const wrong = notes?.filter(({ empty, what }) =>
+    empty === true ? essential.test(what) : what.split('.').length > 2,
+  );
+  if (notes === undefined || wrong === undefined) return [];
+  if (wrong.length === 0) return [{ check, status: 'ok', detail: 'What was looked at is as callers expect it.' }];
+  return wrong.map(({ what, found, mend }) => {
+    const [, table = '', column = ''] = what.split('.');
+    const hint = mend === undefined ? 'Map it by hand: docs/warehouses.md.' : `${column}: ${mend}`;
+    const where = `telemetry.mapping.tables.${table}.columns`;
+    return {
+      check,
+      status: 'warn',
+      detail: `${what}: ${found}.`,
+      hint: mend === undefined ? hint : `Under ${where}: ${hint}`,
+    };
+  });
 }
 
 /** A model is looked up where its API is. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { openWarehouse } from '../gateway/wiring/warehouse.ts';
 import { warehouseTrouble } from '../gateway/wiring/warehouse-trouble.ts';
 import { SightlineError } from '../contract/core/index.ts';
-import type { InspectedPreset, WarehouseOperations } from '../contract/telemetry/index.ts';
+import type { InspectedPreset, ValueNote, WarehouseOperations } from '../contract/telemetry/index.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
 import { act, withWorkspace, type Register } from './command.ts';
 import { type Output, yaml } from './output.ts';
@@ -41,13 +41,16 @@ export const register: Register = (program, output, summary) => {
     .description('look at the warehouse and name the mapping that fits')
     .option(...loginOption);
   act(inspect, output, lookOptions, async ({ settings, options }) => {
-    const found = await withOperations(settings, options.url, (operations) =>
-      operations.inspect(AbortSignal.timeout(timeoutMs)),
-    );
-    output.result(found, () => {
+    const { found, configured } = await withOperations(settings, options.url, async (operations) => {
+      const signal = AbortSignal.timeout(timeoutMs);
+      return { found: await operations.inspect(signal), configured: await operations.look?.(signal) };
+    });
+    const own = configured === undefined ? [] : ['', 'The mapping of the config file:', ...said(configured, output)];
+    output.result({ ...found, ...(configured !== undefined && { configured }) }, () => {
       const [best, ...others] = found.candidates;
       if (best === undefined) {
-        return `${found.server}\n\nNothing there looks like telemetry. Map its tables by hand: docs/warehouses.md.`;
+        const nothing = 'Nothing else there looks like telemetry. Map its tables by hand: docs/warehouses.md.';
+        return [found.server, '', nothing, ...own].join('\n');
       }
       const rest = others.map(({ preset, title }) => `  ${preset}  ${title}`);
       return [
@@ -55,6 +58,7 @@ export const register: Register = (program, output, summary) => {
         '',
         ...candidate(best, output),
         ...(rest.length === 0 ? [] : ['', 'Also possible:', ...rest]),
+        ...own,
       ].join('\n');
     });
   });
@@ -75,15 +79,26 @@ function candidate(
       ([logical, physical]) => `  ${output.style('green', logical.padEnd(width))}  ${physical}`,
     ),
     ...missing.map(({ what, instead }) => `  ${output.style('yellow', what.padEnd(width))}  missing: ${instead}`),
-    ...(notes.length === 0 ? [] : ['', 'What the values say:']),
-    ...notes.map(
-      ({ what, found: fact, mend }) =>
-        `  ${what}  ${fact}: ${mend === undefined ? output.style('yellow', 'map this by hand') : 'mended below'}`,
-    ),
+    ...(notes.length === 0
+      ? []
+      : ['', 'What the values say, mended below where it can be:', ...said(notes, output, true)]),
     '',
     'In the config file, under telemetry:',
     ...yaml({ mapping }).map((line) => `  ${line}`),
   ];
+}
+
+/** What values say of columns, one a line; what is empty in one line. `mended`: the expressions are printed elsewhere. */
+function said(notes: readonly ValueNote[], output: Output, mended = false): readonly string[] {
+  const lines = notes
+    .filter(({ empty }) => empty !== true)
+    .map(({ what, found, mend }) => {
+      const cure = mend === undefined ? output.style('yellow', 'map this by hand') : mended ? '' : `write ${mend}`;
+      return `  ${what}  ${found}${cure && `: ${cure}`}`;
+    });
+  const empty = notes.filter(({ empty: is }) => is === true).map(({ what }) => what);
+  const none = empty.length === 0 ? [] : [`  empty in every row looked at: ${empty.join(', ')}`];
+  return notes.length === 0 ? ['  fits what the values say'] : [...lines, ...none];
 }
 
 /** With the plugin of the configuration, which is closed whatever happens. Throws for one that has nothing to operate. */

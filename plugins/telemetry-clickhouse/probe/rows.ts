@@ -128,7 +128,7 @@ function singleLayer({ isolation }: ProbeOptions, leaks: readonly string[]): Fin
   };
 }
 
-function senderOf({ server }: ProbeOptions, tenant: Tenant): Sender {
+export function senderOf({ server }: Pick<ProbeOptions, 'server'>, tenant: Tenant): Sender {
   const sender = { queryId: queryId(tenant, `probe-${crypto.randomUUID()}`) };
   return server.by === 'role' ? { ...sender, role: roleName(server.role, tenant) } : sender;
 }

@@ -1,17 +1,24 @@
 import {
   bestFirst,
   inspected,
+  isTenant,
+  mappingFor,
   mappingSchema,
+  tableNames,
   type InspectedPreset,
   type Inspection,
   type InspectionWords,
   type MappingPreset,
+  type ValueNote,
 } from '../../../src/contract/telemetry/index.ts';
 import { ask, physicalColumns, serverVersion } from '../catalog.ts';
 import type { Connections } from '../connections.ts';
-import { presets } from '../layout.ts';
+import { presets, resolveTables } from '../layout.ts';
+import { Prober } from '../probe/attempt.ts';
 import { writer } from '../relation.ts';
 import type { OperationsOptions } from '../settings.ts';
+import { signToken } from '../token.ts';
+import { quoteName } from '../types.ts';
 import type { Warehouses } from '../warehouses.ts';
 import { sightedTables, valueReader, type Ask } from './values.ts';
 
@@ -56,6 +63,59 @@ export async function inspect(
 export function asking(connections: Connections, signal: AbortSignal): Ask {
   return async (text, values = []) =>
     await ask(connections, text, values, AbortSignal.any([signal, AbortSignal.timeout(sampleMs)]));
+}
+
+/**
+ * The configured mapping, over its tables where the login may read them, else as an organization sees them through the
+ * views. Undefined where the config names no table that is there, or no organization that could be asked as.
+ */
+export async function look(
+  { config, kind, host }: OperationsOptions,
+  warehouses: Warehouses,
+  signal: AbortSignal,
+): Promise<readonly ValueNote[] | undefined> {
+  const physical = physicalColumns(warehouses.main, signal);
+  const mapping = await resolveTables(config, host, physical).catch((error: unknown) => {
+    if (Object.keys(config.mapping.tables).length > 0) throw error;
+    signal.throwIfAborted();
+    return undefined;
+  });
+  if (mapping === undefined) return undefined;
+  const [tenant] = Object.values(config.tenancy.organizations ?? {}).filter(isTenant);
+  const own = tenant === undefined ? mapping : mappingFor(mapping, tenant);
+  const plain = asking(warehouses.main, signal);
+  const [from] = Object.values(own.tables).flat();
+  const may =
+    from &&
+    (await plain(`SELECT FROM ${from.from} LIMIT 0`)
+      .then(() => true)
+      .catch(() => false));
+  if (may === true) return await host.values.look(own, valueReader(plain));
+  const { secret, schema } = config.boundary;
+  if (kind !== 'views' || secret === undefined || tenant === undefined) return undefined;
+  const prober = new Prober(warehouses.main, signal);
+  const token = signToken(tenant, secret, new Date(host.now().getTime() + 60_000));
+  const throughViews: Ask = async (text, values = []) => {
+    const outcome = await prober.attempt(text, { token, values });
+    if (!outcome.allowed) throw new Error(`refused with ${outcome.state}`);
+    return outcome.rows;
+  };
+  const notes: ValueNote[] = [];
+  for (const table of tableNames) {
+    const reader = valueReader(throughViews);
+    const columns = new Map(
+      own.tables[table]?.flatMap((source) => Object.entries(source.columns)).map(([name, sql]) => [sql, name]),
+    );
+    const view = `${quoteName(schema)}.${quoteName(table)}`;
+    const sample: typeof reader.sample = async (_from, _where, expressions) =>
+      await reader.sample(
+        view,
+        undefined,
+        expressions.map((sql) => quoteName(columns.get(sql) ?? '')),
+      );
+    notes.push(...(await host.values.look(own, { ...reader, sample }, [table])));
+  }
+  return notes;
 }
 
 /** Schemas that have a table of the preset's names; at most ten. */

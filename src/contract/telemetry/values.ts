@@ -73,6 +73,8 @@ export interface ValueNote {
   readonly found: string;
   /** The expression that reads it as callers expect; without one it is mapped by hand. */
   readonly mend?: string;
+  /** Nothing in any row that was looked at, which need not be a fault. */
+  readonly empty?: true;
 }
 
 export interface ValueHelpers {

@@ -10,6 +10,8 @@ export interface WarehouseOperations {
   setup(signal: AbortSignal): Promise<readonly SetupScript[]>;
   /** Looks at the warehouse's tables and says which preset fits. */
   inspect(signal: AbortSignal): Promise<Inspection>;
+  /** Looks at values through the mapping of the configuration; undefined where it maps nothing that could be looked at. */
+  look?(signal: AbortSignal): Promise<readonly ValueNote[] | undefined>;
   /**
    * Logs in as the gateway does and attempts what must not succeed: writes, other organizations' rows, files, URLs, network,
    * system tables, setting overrides. Serving refuses to start on a `fail`. A single-layer boundary is a `fail` unless the

@@ -63,7 +63,7 @@ const amongKeys: ReadonlySet<string> = new Set([
   'deployment_environment',
 ]);
 const mostTables = 40;
-const noRows = 'no rows yet, so that names alone tell';
+const noRows = 'no rows to look at, so that names alone tell';
 
 interface Mapped {
   readonly table: TableName;
@@ -410,7 +410,7 @@ async function lookAt(
       ];
     }
     return isEmpty && column.name !== 'status_message'
-      ? [{ what: what(column.name), found: `empty in all ${rows} rows looked at` }]
+      ? [{ what: what(column.name), found: `empty in all ${rows} rows looked at`, empty: true }]
       : [];
   });
 }
