@@ -101,6 +101,11 @@ describeOnEngine('a warehouse that no preset knows, mapped as inspect prints it'
           wrong: [],
           ...layout.is,
         });
+        const empty = telemetry.dialect.tables.flatMap(({ name, columns }) =>
+          columns.filter((column) => column.empty === true).map((column) => `otel.${name}.${column.name}`),
+        );
+        const missing = (best?.missing ?? []).map(({ what }) => what).filter((what) => what.split('.').length > 2);
+        expect(empty.toSorted()).toEqual(missing.toSorted());
         // Looked at through what it mends, nothing is left to mend.
         const left = await telemetry.operations?.look?.(AbortSignal.timeout(20_000));
         expect(left?.filter(({ mend }) => mend !== undefined)).toEqual([]);

@@ -61,6 +61,11 @@ describe.each(servers)('a database of $name that no preset knows, mapped as insp
           wrong: [],
           ...layout.is,
         });
+        const empty = telemetry.dialect.tables.flatMap(({ name, columns }) =>
+          columns.filter((column) => column.empty === true).map((column) => `otel.${name}.${column.name}`),
+        );
+        const missing = (best?.missing ?? []).map(({ what }) => what).filter((what) => what.split('.').length > 2);
+        expect(empty.toSorted()).toEqual(missing.toSorted());
         // Looked at through what it mends, nothing is left to mend.
         const left = await telemetry.operations?.look?.(AbortSignal.timeout(20_000));
         expect(left?.filter(({ mend }) => mend !== undefined)).toEqual([]);

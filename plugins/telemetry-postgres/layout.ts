@@ -102,5 +102,7 @@ export async function resolveLayout(
       'An administrator runs what this prints: sightline telemetry setup --print',
     );
   }
-  return viewMapping(schema, tables);
+  // Of views nothing says which columns the tables beneath them lack; the configuration does.
+  const { empties } = await resolveTables(config, host, physical).catch(() => ({ empties: [] }));
+  return { ...viewMapping(schema, tables), empties };
 }

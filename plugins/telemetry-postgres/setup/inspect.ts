@@ -67,7 +67,7 @@ export function asking(connections: Connections, signal: AbortSignal): Ask {
 
 /**
  * The configured mapping, over its tables where the login may read them, else as an organization sees them through the
- * views. Undefined where the config names no table that is there, or no organization that could be asked as.
+ * views. Undefined where the config names no existing table, or no organization to ask as.
  */
 export async function look(
   { config, kind, host }: OperationsOptions,
@@ -81,7 +81,7 @@ export async function look(
     return undefined;
   });
   if (mapping === undefined) return undefined;
-  const [tenant] = Object.values(config.tenancy.organizations ?? {}).filter(isTenant);
+  const tenant = Object.values(config.tenancy.organizations ?? {}).find(isTenant);
   const own = tenant === undefined ? mapping : mappingFor(mapping, tenant);
   const plain = asking(warehouses.main, signal);
   const [from] = Object.values(own.tables).flat();
