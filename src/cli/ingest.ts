@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { z } from 'zod';
 import { isId, SightlineError, type OrganizationId, errorCode, parseJson } from '../contract/core/index.ts';
 import { collectorSource, describeIngest, ingestSource, type IngestConfig } from '../gateway/wiring/ingest-source.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
@@ -21,13 +22,23 @@ const signals = [
 export const register: Register = (program, output, summary) => {
   const group = program.command('ingest').description(summary);
 
-  const show = orgCommand(group, 'show', 'print endpoint and token for senders');
-  actInOrganization(show, output, orgShape, async ({ workspace, organization: { id } }) => {
-    const { endpoint, token, headers, env } = describeIngest(await ingestConfig(workspace, id));
-    output.result({ endpoint, token, headers, env }, () =>
-      Object.entries(env)
-        .map(([name, value]) => `export ${name}=${value}`)
-        .join('\n'),
+  const show = orgCommand(group, 'show', 'print endpoint and token for senders').option(
+    '--for <sender>',
+    'print what this sender is set up with: a language, collector, kubernetes, prometheus, fluent_bit, browser',
+  );
+  const showShape = orgShape.extend({ for: z.string().optional() });
+  actInOrganization(show, output, showShape, async ({ workspace, organization: { id }, options }) => {
+    const { start: _start, ...described } = describeIngest(await ingestConfig(workspace, id));
+    const { env, collector_yaml: collector } = described;
+    const setups = new Map(Object.entries({ collector, ...described.setups }));
+    const chosen = options.for === undefined ? undefined : setups.get(options.for);
+    const senders = [...setups.keys()].join(', ');
+    if (options.for !== undefined && chosen === undefined) {
+      throw new SightlineError('invalid_argument', `--for is one of ${senders}.`);
+    }
+    output.result(
+      described,
+      () => chosen ?? [...exports(env), `# What to start: --for with one of ${senders}`].join('\n'),
     );
   });
 
@@ -76,6 +87,14 @@ export const register: Register = (program, output, summary) => {
     });
   });
 };
+
+/** For a shell, whatever a template of the configuration brings. */
+function exports(env: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(env).map(([name, value]) => {
+    const plain = /^[\w%+,./:=@-]*$/.test(value);
+    return `export ${name}=${plain ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`}`;
+  });
+}
 
 /** The collector's by the config's template, else ours; the token is made where there is none yet. */
 async function ingestConfig(workspace: OpenWorkspace, id: OrganizationId): Promise<IngestConfig> {

@@ -1,17 +1,8 @@
 import { z } from 'zod';
 import { defineTool, type OrganizationId, type Tool } from '../contract/core/index.ts';
 import { toolResult } from './result.ts';
+import { headerList, setupFiles, startLines, type IngestConfig } from './sender-setups.ts';
 import { members } from './views.ts';
-
-/** Where an organization's senders send, and with which token. */
-export interface IngestConfig {
-  /** Base URL without `/v1/…` and without a trailing slash. */
-  readonly endpoint: string;
-  readonly protocol: 'http/protobuf' | 'grpc';
-  readonly token: string;
-  /** What every request carries, the token among them. */
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 export interface IngestSource {
   config(organizationId: OrganizationId): Promise<IngestConfig>;
@@ -21,16 +12,21 @@ const output = z.object({
   endpoint: z.string(),
   protocol: z.string(),
   signals: members('traces, metrics, logs'),
-  headers: members('Authorization'),
+  headers: members('x-api-key'),
   token: z.string(),
-  env: members('OTEL_EXPORTER_OTLP_*'),
+  env: members('OTEL_*'),
   collector_yaml: z.string(),
+  setups: members('by sender'),
 });
 
 interface IngestDescription extends IngestConfig {
   readonly signals: Readonly<Record<'traces' | 'metrics' | 'logs', string>>;
   readonly env: Readonly<Record<string, string>>;
   readonly collector_yaml: string;
+  /** By language what to install and start; by product its configuration. */
+  readonly setups: Readonly<Record<string, string>>;
+  /** Those that hold no token, for people who must not see it. */
+  readonly start: Readonly<Record<string, string>>;
 }
 
 export function createGetIngestConfig({ ingest }: { readonly ingest: IngestSource }): Tool {
@@ -38,32 +34,35 @@ export function createGetIngestConfig({ ingest }: { readonly ingest: IngestSourc
     name: 'get_ingest_config',
     title: 'Get ingest config',
     description:
-      'Where and with which token to send OpenTelemetry (OTLP over HTTP): endpoint, headers, ready OTEL_EXPORTER_OTLP_* ' +
-      'variables, collector YAML. The token can only write telemetry; treat it as a secret. Example: {}.',
+      'Where and with which token to send OpenTelemetry (OTLP): endpoint, headers, OTEL_* variables, collector ' +
+      'YAML, what to start. The token can only write telemetry; treat it as a secret. Example: {}.',
     scope: 'ingest:read',
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     input: z.strictObject({}),
     output,
     async run(_args, { principal }) {
-      const structured = describeIngest(await ingest.config(principal.organizationId));
+      const { start: _start, ...structured } = describeIngest(await ingest.config(principal.organizationId));
       const env = Object.entries(structured.env).map(([name, value]) => `${name}=${value}`);
       const signals = Object.entries(structured.signals).map(([name, url]) => `${name}: ${url}`);
+      const setups = Object.entries({ collector: structured.collector_yaml, ...structured.setups });
       return toolResult(structured, [
         ...env,
         '',
         ...signals,
         `token: ${structured.token}`,
-        '',
-        structured.collector_yaml,
+        ...setups.flatMap(([name, text]) => ['', `# ${name}`, text]),
       ]);
     },
   });
 }
 
-/** Everything a sender may want, from the endpoint and the token. */
-export function describeIngest({ endpoint, protocol, token, headers }: IngestConfig): IngestDescription {
+/** Everything a sender may want, from the endpoint and the token: what the tool, the page and `ingest show` print. */
+export function describeIngest(config: IngestConfig): IngestDescription {
+  const { endpoint, protocol, token, headers } = config;
   // gRPC names the signal in the method, HTTP in the path (OTLP specification).
   const at = (signal: string) => (protocol === 'grpc' ? endpoint : `${endpoint}/v1/${signal}`);
+  const { collector = '', ...files } = setupFiles(config);
+  const start = startLines(config);
   return {
     endpoint,
     protocol,
@@ -73,36 +72,11 @@ export function describeIngest({ endpoint, protocol, token, headers }: IngestCon
     env: {
       OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
       OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
-      // Values are percent-encoded here, as the OTLP exporter specification asks ("W3C Baggage" form).
-      OTEL_EXPORTER_OTLP_HEADERS: Object.entries(headers)
-        .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
-        .join(','),
-      OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+      OTEL_EXPORTER_OTLP_HEADERS: headerList(headers),
+      OTEL_SERVICE_NAME: 'my-service',
     },
-    collector_yaml: collectorYaml(endpoint, protocol, headers),
+    collector_yaml: collector,
+    setups: { ...start, ...files },
+    start,
   };
-}
-
-/** JSON strings are YAML strings, so whatever the values hold, the document keeps its shape. */
-function collectorYaml(endpoint: string, protocol: string, headers: Readonly<Record<string, string>>): string {
-  const exporter = protocol === 'grpc' ? 'otlp/sightline' : 'otlphttp/sightline';
-  const pipeline = (signal: string) => [`    ${signal}:`, '      receivers: [otlp]', `      exporters: [${exporter}]`];
-  return [
-    'receivers:',
-    '  otlp:',
-    '    protocols:',
-    '      grpc: {}',
-    '      http: {}',
-    'exporters:',
-    `  ${exporter}:`,
-    `    endpoint: ${JSON.stringify(endpoint)}`,
-    '    headers:',
-    ...Object.entries(headers).map(([name, value]) => `      ${name}: ${JSON.stringify(value)}`),
-    'service:',
-    '  pipelines:',
-    ...pipeline('traces'),
-    ...pipeline('metrics'),
-    ...pipeline('logs'),
-    '',
-  ].join('\n');
 }

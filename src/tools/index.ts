@@ -8,7 +8,8 @@ import { createSendChatReply, type SendChatReplyDependencies } from './send-chat
 import { createStartChat, type StartChatDependencies } from './start-chat.ts';
 
 export { describeIngest } from './get-ingest-config.ts';
-export type { IngestConfig, IngestSource } from './get-ingest-config.ts';
+export type { IngestSource } from './get-ingest-config.ts';
+export type { IngestConfig } from './sender-setups.ts';
 
 export interface ToolDependencies extends StartChatDependencies, SendChatReplyDependencies {
   /** From `createQueryOtel`. */

@@ -55,7 +55,10 @@ export interface IngestDescription {
   readonly protocol: string;
   readonly token: string;
   readonly signals: Readonly<Record<'traces' | 'metrics' | 'logs', string>>;
-  /** OTEL_EXPORTER_OTLP_*. */
+  /** OTEL_*. */
   readonly env: Readonly<Record<string, string>>;
   readonly collector_yaml: string;
+  readonly setups: Readonly<Record<string, string>>;
+  /** Those that hold no token. */
+  readonly start: Readonly<Record<string, string>>;
 }

@@ -24,8 +24,9 @@ describe('the page of telemetry', () => {
     const page = readable((await admin.browser.get(path)).text);
     const now = await token();
     expect(page).toContain(`OTEL_EXPORTER_OTLP_ENDPOINT=${place.site.authUrl}`);
-    expect(page).toContain(`OTEL_EXPORTER_OTLP_HEADERS=Authorization=Bearer%20${now}`);
-    expect(page).toContain(`Authorization: "Bearer ${now}"`);
+    expect(page).toContain(`OTEL_EXPORTER_OTLP_HEADERS=x-api-key=${now}`);
+    expect(page).toContain(`headers: { x-api-key: "${now}" }`);
+    for (const name of ['Node.js', 'Python', 'Kubernetes', 'Fluent Bit', 'Browser']) expect(page).toContain(name);
     expect(page).toContain(`${place.site.authUrl}/v1/traces`);
   });
 
@@ -42,6 +43,7 @@ describe('the page of telemetry', () => {
     const now = await token();
     expect(readable(text)).toContain(`OTEL_EXPORTER_OTLP_ENDPOINT=${place.site.authUrl}`);
     expect(readable(text)).toContain('An admin sees the token');
+    expect(readable(text)).toContain('opentelemetry-instrument python app.py');
     expect(text).not.toContain(now.slice(3, 20));
     expect(text).not.toContain(`${path}/rotate`);
   });

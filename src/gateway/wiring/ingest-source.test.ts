@@ -17,7 +17,7 @@ describe('the ingest configuration', () => {
     expect(await source.config(newId('org'))).toMatchObject({
       endpoint: 'http://127.0.0.1:8080',
       token: 'it_x',
-      headers: { Authorization: 'Bearer it_x' },
+      headers: { 'x-api-key': 'it_x' },
     });
   });
 });
@@ -79,7 +79,7 @@ describe("a company's own collector", () => {
       signals: { traces: 'https://otel.example' },
       env: { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Bearer%20t' },
     });
-    expect(described.collector_yaml).toContain('otlp/sightline:');
+    expect(described.collector_yaml).toContain('otlp_grpc/sightline:');
   });
 
   it.each([

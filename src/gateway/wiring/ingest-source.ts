@@ -30,7 +30,8 @@ export function ingestSource(ingestTokens: Pick<IngestTokens, 'current'>, endpoi
     async config(organizationId) {
       const token = await ingestTokens.current(organizationId);
       if (token === undefined) throw noToken('An operator makes one with: sightline ingest rotate --org NAME');
-      return { endpoint, protocol: 'http/protobuf', token, headers: { Authorization: `Bearer ${token}` } };
+      // Without a space, which some SDKs send on as %20; the only form that Prometheus takes.
+      return { endpoint, protocol: 'http/protobuf', token, headers: { 'x-api-key': token } };
     },
   };
 }

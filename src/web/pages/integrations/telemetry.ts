@@ -60,12 +60,12 @@ async function describe(
   }
 }
 
-function forAdmins({ to }: MemberVisit, { env, collector_yaml: yaml }: IngestDescription, ours: boolean): Html {
+function forAdmins({ to }: MemberVisit, described: IngestDescription, ours: boolean): Html {
   return html`${warning('The token can only write telemetry, but anyone who has it can write in this organization’s name. Keep it as a secret.')}
     <h2>For an application with an OpenTelemetry SDK</h2>
-    ${copyable('environment', environment(env))}
+    ${copyable('environment', environment(described.env))} ${setups(described.setups)}
     <h2>For an OpenTelemetry collector</h2>
-    ${copyable('collector', yaml)}
+    ${copyable('collector', described.collector_yaml)}
     ${ours && html`<p><a class="button quiet" href="${to(`${path}/rotate`)}">Rotate the token</a></p>`}`;
 }
 
@@ -89,11 +89,28 @@ async function activity({ organization }: MemberVisit, services: PageServices): 
 }
 
 /** Whatever may hold the token is left out whole: a header may hold it encoded, and secrets of the collector's beside it. */
-function forMembers({ env }: IngestDescription): Html {
+function forMembers({ env, start }: IngestDescription): Html {
   const shown = Object.entries(env).map(([name, value]) => [name, name.endsWith('_HEADERS') ? hidden : value] as const);
   return html`<p class="soft">An admin sees the token, and can give it to you.</p>
     <h2>For an application with an OpenTelemetry SDK</h2>
-    ${copyable('environment', environment(Object.fromEntries(shown)))}`;
+    ${copyable('environment', environment(Object.fromEntries(shown)))} ${setups(start)}`;
+}
+
+const names: Readonly<Record<string, string>> = {
+  node: 'Node.js',
+  dotnet: '.NET',
+  kubernetes: 'Kubernetes, with the OpenTelemetry operator',
+  fluent_bit: 'Fluent Bit',
+};
+
+function setups(all: Readonly<Record<string, string>>): readonly Html[] {
+  return Object.entries(all).map(
+    ([name, text]) =>
+      html`<details>
+        <summary>${names[name] ?? `${name[0]?.toUpperCase()}${name.slice(1)}`}</summary>
+        ${copyable(name, text)}
+      </details>`,
+  );
 }
 
 function environment(env: Readonly<Record<string, string>>): string {
