@@ -2,7 +2,7 @@ import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { dialect } from '../../plugins/telemetry-duckdb/dialect.ts';
-import { schemaStatements } from '../../plugins/telemetry-duckdb/engine/schema.ts';
+import { newestFormat, schemaStatements } from '../../plugins/telemetry-duckdb/engine/schema.ts';
 import plugin from '../../plugins/telemetry-duckdb/index.ts';
 import { inserts, type Data, type Words } from './spans.ts';
 import type { Engine, Progress } from './stage.ts';
@@ -60,7 +60,7 @@ export const duckdb: Engine = {
 };
 
 async function load(file: string, data: Data, progress: Progress): Promise<void> {
-  const instance = await DuckDBInstance.create(file);
+  const instance = await DuckDBInstance.create(file, { storage_compatibility_version: newestFormat });
   try {
     const connection = await instance.connect();
     for (const statement of schemaStatements) await connection.run(statement);

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { getPriority, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { OrganizationId } from '../../src/contract/core/index.ts';
 import { rejection } from '../../test/contract/runner.ts';
@@ -57,6 +58,15 @@ async function openFiles(): Promise<number> {
     }),
   );
   return open.filter(Boolean).length;
+}
+
+async function formatOf(instance: DuckDBInstance): Promise<unknown> {
+  const connection = await instance.connect();
+  const tags = await connection.runAndReadAll(
+    "SELECT tags['storage_version'] FROM duckdb_databases() WHERE NOT internal",
+  );
+  connection.closeSync();
+  return tags.getRows()[0]?.[0];
 }
 
 /** As a client does that is told when to come back. */
@@ -436,6 +446,41 @@ describe('the file', () => {
     });
     expect((await harness.query(newOrganization(), 'SELECT 1')).rows).toEqual([[1]]);
     expect(await engines(organizationId)).toEqual([]);
+  });
+
+  it('of an old format is written again in the newest, with all that is in it, when no engine has it', async () => {
+    const organizationId = newOrganization();
+    const file = join(directory, 'telemetry', organizationId, 'telemetry.duckdb');
+    await mkdir(dirname(file), { recursive: true });
+    const instance = await DuckDBInstance.create(file);
+    expect(await formatOf(instance)).toBe('v1.0.0+');
+    instance.closeSync();
+    const harness = await gateway();
+    await harness.load(
+      organizationId,
+      'spans',
+      Array.from({ length: 5_000 }, (_, index) => row(`${index}`)),
+      7,
+    );
+    const all = 'SELECT count(*), sum(hash(s)), (SELECT count(*) FROM otel.logs) FROM otel.spans s';
+    const before = await harness.query(organizationId, all);
+    expect(await rejection(Promise.resolve(harness.telemetry.compact?.(organizationId)))).toMatchObject({
+      code: 'conflict',
+    });
+    await harness.telemetry.stop();
+    // Of a compaction that was killed.
+    await writeFile(`${file}.compact`, 'half');
+    const sizes = await harness.telemetry.compact?.(organizationId);
+    expect(sizes?.after).toBeLessThanOrEqual(sizes?.before ?? 0);
+    expect((await readdir(dirname(file))).toSorted()).toEqual(['telemetry.duckdb']);
+    await harness.telemetry.start(AbortSignal.timeout(10_000));
+    expect((await harness.query(organizationId, all)).rows).toEqual(before.rows);
+    expect(await harness.telemetry.sink?.committed(organizationId, 'test')).toEqual({ segment: 1, offset: 7 });
+    expect(await harness.telemetry.compact?.(newOrganization())).toBeUndefined();
+    await harness.telemetry.stop();
+    const again = await DuckDBInstance.create(file);
+    expect(await formatOf(again)).not.toBe('v1.0.0+');
+    again.closeSync();
   });
 
   it('does not grow when retention makes room', async () => {

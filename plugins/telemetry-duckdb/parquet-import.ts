@@ -9,7 +9,7 @@ import {
   type LogicalColumn,
   type TableName,
 } from '../../src/contract/telemetry/index.ts';
-import { emptyValue, schemaStatements, storedType } from './engine/schema.ts';
+import { emptyValue, newestFormat, schemaStatements, storedType } from './engine/schema.ts';
 
 /** A database file made of Parquet files. No engine may have the file open; what was in it is gone. */
 export async function importParquet(
@@ -18,7 +18,7 @@ export async function importParquet(
 ): Promise<readonly ImportedStretch[]> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   rmSync(file, { force: true });
-  const instance = await DuckDBInstance.create(file);
+  const instance = await DuckDBInstance.create(file, { storage_compatibility_version: newestFormat });
   const connection = await instance.connect();
   try {
     await connection.run("SET TimeZone = 'UTC'");

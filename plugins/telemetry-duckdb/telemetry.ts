@@ -92,6 +92,13 @@ export class DuckdbTelemetry implements Telemetry {
     return importParquet(this.#engines.fileOf(organizationId), files);
   }
 
+  async compact(
+    organizationId: OrganizationId,
+  ): Promise<{ readonly before: number; readonly after: number } | undefined> {
+    const { compactFile } = await import('./compact.ts');
+    return compactFile(this.#engines.fileOf(organizationId));
+  }
+
   async #query(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
     const { timeoutMs, maxRows, maxBytes, maxCellBytes } = limits;
     const { channel, release } = await this.#acquire(context);

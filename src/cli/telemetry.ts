@@ -4,7 +4,7 @@ import { warehouseTrouble } from '../gateway/wiring/warehouse-trouble.ts';
 import { SightlineError } from '../contract/core/index.ts';
 import type { InspectedPreset, ValueNote, WarehouseOperations } from '../contract/telemetry/index.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
-import { act, withWorkspace, type Register } from './command.ts';
+import { act, organizationsOf, withWorkspace, type Register } from './command.ts';
 import { type Output, yaml } from './output.ts';
 import { registerCopy } from './telemetry-copy.ts';
 
@@ -16,6 +16,31 @@ export const register: Register = (program, output, summary) => {
   const group = program.command('telemetry').description(summary);
 
   registerCopy(group, output);
+
+  const compact = group
+    .command('compact')
+    .description('write DuckDB files again, smaller and in the newest format; the gateway must be stopped')
+    .option('--org <name>', 'organization, by name or id (default: all)');
+  act(compact, output, z.object({ org: z.string().optional() }), async ({ settings, options: { org } }) => {
+    const files = await withWorkspace(settings, async (workspace) => {
+      const { label, telemetry } = await openWarehouse(workspace);
+      if (telemetry.compact === undefined) {
+        throw new SightlineError('invalid_argument', `The ${label} has no files of ours to compact.`);
+      }
+      const done: { name: string; before: number; after: number }[] = [];
+      for (const { id, name } of await organizationsOf(workspace, org)) {
+        const sizes = await telemetry.compact(id);
+        if (sizes !== undefined) done.push({ name, ...sizes });
+      }
+      return done;
+    });
+    const mebibytes = (bytes: number) => `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+    output.result({ files }, () =>
+      files.length === 0
+        ? 'There was nothing to compact.'
+        : files.map(({ name, before, after }) => `${name}: ${mebibytes(before)}, now ${mebibytes(after)}`).join('\n'),
+    );
+  });
 
   const setup = group
     .command('setup')

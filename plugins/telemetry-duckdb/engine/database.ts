@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import type { EngineSettings } from '../protocol.ts';
-import { schemaStatements } from './schema.ts';
+import { newestFormat, schemaStatements } from './schema.ts';
 
 export interface Database {
   /** A connection of its own for each query: an interrupt reaches that query alone. */
@@ -52,7 +52,10 @@ export async function openDatabase(settings: EngineSettings): Promise<Database |
 async function makeFile(file: string): Promise<void> {
   const draft = `${file}.${process.pid}`;
   rmSync(draft, { force: true });
-  const instance = await DuckDBInstance.create(draft, { enable_external_access: 'false' });
+  const instance = await DuckDBInstance.create(draft, {
+    enable_external_access: 'false',
+    storage_compatibility_version: newestFormat,
+  });
   instance.closeSync();
   try {
     linkSync(draft, file);

@@ -41,6 +41,11 @@ export interface Telemetry extends Component {
     organizationId: OrganizationId,
     files: Readonly<Partial<Record<TableName, string>>>,
   ): Promise<readonly ImportedStretch[]>;
+  /**
+   * Writes an organization's file again, smaller and in the newest format; nothing may use it meanwhile. Answers its bytes
+   * before and after, undefined where there is none. Absent where there are no such files.
+   */
+  compact?(organizationId: OrganizationId): Promise<{ readonly before: number; readonly after: number } | undefined>;
   /** What an operator does with a warehouse that is not ours: `sightline telemetry …` and `sightline doctor`. */
   readonly operations?: WarehouseOperations;
 }
