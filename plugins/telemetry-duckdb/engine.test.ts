@@ -448,6 +448,31 @@ describe('the file', () => {
     expect(await engines(organizationId)).toEqual([]);
   });
 
+  it('is loaded less often where more organizations send than engines may be open, and the operator is told', async () => {
+    const said: unknown[] = [];
+    const logger = {
+      debug() {},
+      info() {},
+      error() {},
+      warn: (fields: unknown) => said.push(fields),
+      child: () => logger,
+    };
+    const harness = await Harness.start({ openEngines: 2 }, directory, logger);
+    open.push(harness);
+    const { sink } = harness.telemetry;
+    const [busyOne, ...others] = Array.from({ length: 3 }, newOrganization);
+    for (const id of [busyOne, ...others]) if (id) await harness.load(id, 'logs', [row('a')], 1);
+    expect(others.map((id) => sink?.gatherMs?.(id))).toEqual([1_000, 1_000]);
+    expect(await harness.telemetry.health(new AbortController().signal)).not.toHaveProperty('degraded');
+    expect(busyOne && sink?.gatherMs?.(busyOne)).toBe(10_000);
+    expect(await harness.telemetry.health(new AbortController().signal)).toMatchObject({
+      ok: true,
+      degraded: true,
+      detail: expect.stringContaining('raise telemetry.openEngines'),
+    });
+    expect(said).toEqual([{ senders: 3, openEngines: 2 }]);
+  });
+
   it('of an old format is written again in the newest, with all that is in it, when no engine has it', async () => {
     const organizationId = newOrganization();
     const file = join(directory, 'telemetry', organizationId, 'telemetry.duckdb');

@@ -31,7 +31,14 @@ interface Slot {
   readonly place: Place;
   active: number;
   lastUsed: number;
+  /** How often, without a long pause. */
+  uses: number;
 }
+
+/** Unused for so long, an engine ends before those that are used all the time. */
+const pauseMs = 30_000;
+/** How long a load waits for an engine: where more organizations send than engines may be open, each has its turn. */
+export const loadPatienceMs = 100_000;
 
 /** How long a file that could not be opened is not tried again. */
 const failureMs = 2_000;
@@ -73,10 +80,19 @@ export class Engines {
     return this.#slots.size;
   }
 
+  get most(): number {
+    return this.#options.openEngines;
+  }
+
+  has(organizationId: OrganizationId): boolean {
+    return this.#slots.get(organizationId)?.place.taken === true;
+  }
+
   /** A connection to the organization's engine; call `release` when done with it. */
-  async acquire(organizationId: OrganizationId): Promise<EngineUse> {
-    const slot = this.#slot(organizationId);
+  async acquire(organizationId: OrganizationId, waitMs = patienceMs): Promise<EngineUse> {
+    const slot = this.#slot(organizationId, waitMs);
     slot.active += 1;
+    slot.uses = Date.now() - slot.lastUsed > pauseMs ? 1 : slot.uses + 1;
     let released = false;
     const release = () => {
       if (released) return;
@@ -96,7 +112,7 @@ export class Engines {
     // It ended since: the next one takes its place.
     release();
     if (this.#slots.get(organizationId) === slot) this.#slots.delete(organizationId);
-    return await this.acquire(organizationId);
+    return await this.acquire(organizationId, waitMs);
   }
 
   /** Closes every connection; engines without other users end. */
@@ -109,15 +125,15 @@ export class Engines {
     await Promise.all(this.#leaving);
   }
 
-  #slot(organizationId: OrganizationId): Slot {
+  #slot(organizationId: OrganizationId, waitMs: number): Slot {
     const known = this.#slots.get(organizationId);
     if (known !== undefined) return known;
     const failure = this.#failures.get(organizationId);
     if (failure !== undefined && Date.now() < failure.until) throw failure.error;
     this.#failures.delete(organizationId);
     const place: Place = { taken: true };
-    const room = this.#placesTaken() < this.#options.openEngines ? undefined : this.#makeRoom(place);
-    const slot: Slot = { opening: this.#open(organizationId, room), place, active: 0, lastUsed: Date.now() };
+    const room = this.#placesTaken() < this.#options.openEngines ? undefined : this.#makeRoom(place, waitMs);
+    const slot: Slot = { opening: this.#open(organizationId, room), place, active: 0, lastUsed: Date.now(), uses: 0 };
     // Callers that acquire it get the failure.
     slot.opening.catch(() => {});
     this.#slots.set(organizationId, slot);
@@ -131,17 +147,29 @@ export class Engines {
     return taken;
   }
 
-  /** Resolves when the one that made room has ended. */
-  #makeRoom(place: Place): Promise<void> {
-    let oldest: OrganizationId | undefined;
-    let lastUsed = Infinity;
-    for (const [organizationId, slot] of this.#slots) {
-      if (slot.active === 0 && slot.lastUsed < lastUsed) [oldest, lastUsed] = [organizationId, slot.lastUsed];
-    }
-    return oldest === undefined ? this.#waitForRoom(place) : this.#leave(oldest);
+  /**
+   * Resolves when the one that made room has ended: one that was not used for a while, else the one that was used least
+   * often. By the longest unused alone, organizations that send in turns would end each other's engines all the time.
+   */
+  #makeRoom(place: Place, waitMs: number): Promise<void> {
+    const before = Date.now() - pauseMs;
+    const idle = [...this.#slots].filter(([, { active }]) => active === 0);
+    const [chosen] = idle.toSorted(([, one], [, other]) => {
+      const [left, right] = [one, other].map(({ lastUsed, uses }) => (lastUsed < before ? 0 : uses));
+      return (left ?? 0) - (right ?? 0) || one.lastUsed - other.lastUsed;
+    });
+    return chosen === undefined || this.#isBusy(chosen[1]) ? this.#waitForRoom(place, waitMs) : this.#leave(chosen[0]);
   }
 
-  #waitForRoom(place: Place): Promise<void> {
+  /** Among the three quarters that are used most often, when the others are used less. */
+  #isBusy({ uses, lastUsed }: Slot): boolean {
+    if (Date.now() - lastUsed > pauseMs) return false;
+    let less = 0;
+    for (const slot of this.#slots.values()) if (slot.place.taken && slot.uses < uses) less += 1;
+    return less >= Math.ceil(this.#options.openEngines / 4);
+  }
+
+  #waitForRoom(place: Place, waitMs: number): Promise<void> {
     place.taken = false;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const take = (room: Promise<void>): void => {
@@ -153,15 +181,16 @@ export class Engines {
     const timer = setTimeout(() => {
       this.#waiting.delete(take);
       reject(tooManyOrganizations());
-    }, patienceMs).unref();
+    }, waitMs).unref();
     this.#waiting.add(take);
     return promise;
   }
 
-  /** An idle slot goes to the longest waiter. */
+  /** An idle slot goes to the longest waiter, unless it is wanted again in a moment and others are not. */
   #offer(organizationId: OrganizationId, slot: Slot): void {
     const [take] = this.#waiting;
-    if (take !== undefined && this.#slots.get(organizationId) === slot) take(this.#leave(organizationId));
+    if (take === undefined || this.#slots.get(organizationId) !== slot || this.#isBusy(slot)) return;
+    take(this.#leave(organizationId));
   }
 
   /** Opening failed: the longest waiter gets the slot at once, since no engine has to end first. */

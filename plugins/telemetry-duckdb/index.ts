@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os';
 import { z } from 'zod';
 import { apiVersion, definePlugin, wholeNumber } from '../../src/contract/core/index.ts';
 import { Engines } from './engines.ts';
@@ -10,7 +11,11 @@ const configSchema = z.strictObject({
     .describe(
       'Address space of one engine process (ulimit -v): ends what the memory limit does not see. By default 4,000,000, or what memoryLimitMb needs.',
     ),
-  openEngines: wholeNumber(1, 1_000).default(16).describe('Engine processes at most, whichever workers use them.'),
+  openEngines: wholeNumber(1, 1_000)
+    .optional()
+    .describe(
+      'Engine processes at most, whichever workers use them. By default one for each 200 MB of memory, 16 to 128.',
+    ),
   idleSeconds: wholeNumber(1, 86_400).default(300).describe('After which an unused engine process ends.'),
   threads: wholeNumber(1, 256).default(2).describe('Threads of one engine.'),
 });
@@ -20,6 +25,13 @@ function neededKb(memoryLimitMb: number): number {
   return Math.max(4_000_000, 2_500_000 + memoryLimitMb * 1_200);
 }
 
+/** An engine that takes in telemetry needs about as much; only a query makes it use `memoryLimitMb`. */
+function enginesInMemory(): number {
+  const limit = process.constrainedMemory();
+  const bytes = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+  return Math.min(128, Math.max(16, Math.floor(bytes / 200e6)));
+}
+
 /** Telemetry in DuckDB: one file, one engine and one process an organization, so that isolation does not rest on SQL. */
 export default definePlugin({
   kind: 'telemetry',
@@ -27,10 +39,10 @@ export default definePlugin({
   apiVersion,
   configSchema,
   create: (config, host) => {
-    const { addressSpaceKb = neededKb(config.memoryLimitMb) } = config;
+    const { addressSpaceKb = neededKb(config.memoryLimitMb), openEngines = enginesInMemory() } = config;
     const logger = host.logger.child({ plugin: 'duckdb' });
     return new DuckdbTelemetry(
-      new Engines({ ...config, addressSpaceKb, dataDirectory: host.dataDirectory, logger }),
+      new Engines({ ...config, addressSpaceKb, openEngines, dataDirectory: host.dataDirectory, logger }),
       host,
     );
   },

@@ -9,17 +9,29 @@ import {
   type TelemetrySink,
 } from '../../src/contract/telemetry/index.ts';
 import { EngineFailure, type Channel } from './channel.ts';
-import type { Engines } from './engines.ts';
+import { loadPatienceMs, type Engines } from './engines.ts';
 import { explain } from './failures.ts';
 import type { Committed, Newest, Retained } from './protocol.ts';
 
 const committedTimeoutMs = 30_000;
 const loadTimeoutMs = 120_000;
 const retainTimeoutMs = 600_000;
+const senderMs = 60_000;
+const warnMs = 600_000;
+const scarceMs = 10_000;
+/** Of one core, what an organization's load takes; a third of the core is left for it. */
+const msEach = 20;
+/** For the operator. */
+export const crowded =
+  'more organizations send telemetry at once than engines may be open, so it can be queried later; raise telemetry.openEngines, or use ClickHouse or PostgreSQL';
 
 export class DuckdbSink implements TelemetrySink {
   readonly #engines: Engines;
   readonly #host: TelemetryHost;
+
+  /** When each organization last sent. */
+  readonly #sending = new Map<OrganizationId, number>();
+  #warnedAt = -Infinity;
 
   constructor(engines: Engines, host: TelemetryHost) {
     this.#engines = engines;
@@ -31,6 +43,26 @@ export class DuckdbSink implements TelemetrySink {
       channel.request<Committed>({ op: 'committed', log }, { timeoutMs: committedTimeoutMs }),
     );
     return header.position;
+  }
+
+  /** Organizations that sent in the last minute. */
+  get senders(): number {
+    const before = performance.now() - senderMs;
+    for (const [id, at] of this.#sending) if (at < before) this.#sending.delete(id);
+    return this.#sending.size;
+  }
+
+  /** Small loads of many organizations cost more than their rows; to open an engine for one costs most. */
+  gatherMs(organizationId: OrganizationId): number {
+    this.#sending.set(organizationId, performance.now());
+    const { senders } = this;
+    const { most } = this.#engines;
+    if (senders > most && performance.now() - this.#warnedAt > warnMs) {
+      this.#warnedAt = performance.now();
+      this.#host.logger.warn({ senders, openEngines: most }, crowded);
+    }
+    if (senders > most && !this.#engines.has(organizationId)) return scarceMs;
+    return Math.max(1_000, Math.min(senders * msEach, scarceMs));
   }
 
   async load(load: TelemetryLoad, signal: AbortSignal): Promise<void> {
@@ -62,7 +94,7 @@ export class DuckdbSink implements TelemetrySink {
   }
 
   async #with<T>(organizationId: OrganizationId, work: (channel: Channel) => Promise<T>): Promise<T> {
-    const { channel, release } = await this.#engines.acquire(organizationId);
+    const { channel, release } = await this.#engines.acquire(organizationId, loadPatienceMs);
     try {
       return await work(channel);
     } catch (error) {

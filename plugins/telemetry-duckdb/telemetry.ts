@@ -22,7 +22,7 @@ import type { Engines, EngineUse } from './engines.ts';
 import { explain } from './failures.ts';
 import { fillTemplate } from './gate/relations.ts';
 import { queriesAtOnce, type RowsHeader } from './protocol.ts';
-import { DuckdbSink } from './sink.ts';
+import { crowded, DuckdbSink } from './sink.ts';
 
 /** For what the engine does without touching data. */
 const grammarTimeoutMs = 5_000;
@@ -58,7 +58,10 @@ export class DuckdbTelemetry implements Telemetry {
 
   async health(): Promise<Health> {
     if (!this.#engines.started) return { ok: false, detail: 'not started' };
-    return { ok: true, detail: `${this.#engines.open} engines open` };
+    const detail = `${this.#engines.open} engines open`;
+    const { senders } = this.sink;
+    if (senders <= this.#engines.most) return { ok: true, detail };
+    return { ok: true, degraded: true, detail: `${detail}, ${senders} organizations send: ${crowded}` };
   }
 
   async parse(sql: string, context: StatementContext): Promise<ParsedStatement> {

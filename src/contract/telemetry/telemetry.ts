@@ -172,6 +172,8 @@ export interface TelemetrySink {
   committed(organizationId: OrganizationId, log: string): Promise<LogPosition | undefined>;
   /** Loads the batches and the position in one transaction: after a crash both are there or neither. */
   load(load: TelemetryLoad, signal: AbortSignal): Promise<void>;
+  /** How long rows of this organization gather before a load; a second where absent. */
+  gatherMs?(organizationId: OrganizationId): number;
   /** Time of the newest row; undefined where there is none. Without it, retention trusts the clock at its first run. */
   newest?(organizationId: OrganizationId, signal: AbortSignal): Promise<Date | undefined>;
   /** Deletes rows older than the date and lets the space be used again. Answers how many, where it knows. */

@@ -71,13 +71,16 @@ function lock(dataDirectory: string, name: string, statements: string): Database
     database?.close();
     const holder = readHolder(dataDirectory);
     const who = holder ? `by process ${holder.pid}, which answers at ${holder.url}` : 'by another process';
-    const busy = isBusy(cause);
-    throw busy
+    throw hasCode(cause, busy)
       ? new SightlineError('conflict', `The data directory ${dataDirectory} is in use ${who}.`, {
           cause,
           hint: 'Stop that gateway first, or give this one another directory with --data.',
         })
-      : new SightlineError('unavailable', `The data directory ${dataDirectory} cannot be locked.`, { cause });
+      : new SightlineError(
+          'unavailable',
+          `The data directory ${dataDirectory} cannot be locked${hasCode(cause, full) ? ': the disk is full' : ''}.`,
+          { cause },
+        );
   }
 }
 
@@ -90,7 +93,11 @@ export function readHolder(dataDirectory: string): Holder | undefined {
   }
 }
 
+/** Result codes of SQLite. */
+const busy = 5;
+const full = 13;
+
 /** By shape: an error of another realm is no `instanceof`. */
-function isBusy(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'errcode' in error && error.errcode === 5;
+function hasCode(error: unknown, code: number): boolean {
+  return typeof error === 'object' && error !== null && 'errcode' in error && error.errcode === code;
 }

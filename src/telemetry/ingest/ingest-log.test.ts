@@ -219,5 +219,8 @@ describe('ingest log', () => {
     expect(stored).toEqual(kept);
     expect(stored.length).toBeGreaterThan(6);
     expect(stored.length).toBeLessThan(60);
+    const names = await readdir(join(directory, 'log'));
+    const sizes = await Promise.all(names.map(async (name) => (await stat(join(directory, 'log', name))).size));
+    expect(sizes.filter((size) => size === 0).length).toBeLessThan(2);
   });
 });

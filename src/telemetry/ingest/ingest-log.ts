@@ -68,6 +68,10 @@ export class IngestLog {
   #waiting: Waiting[] = [];
   #commit: Promise<void> | undefined;
   #closed = false;
+  /** Made and not written to, for lack of space; it is used again, else a full disk fills with empty files. */
+  #failed: Segment | undefined;
+  /** Whether the last write found no space. */
+  full = false;
 
   private constructor(directory: string, name: string, segments: Segment[], logger: Logger) {
     this.#directory = directory;
@@ -220,10 +224,12 @@ export class IngestLog {
       const group = this.#takeGroup();
       try {
         await this.#write(group.flatMap(({ records }) => records));
+        this.full = false;
         for (const { resolve } of group) resolve();
       } catch (cause) {
         await this.#abandonSegment(cause);
         const error = new LogWriteError(cause);
+        this.full = error.full;
         for (const { reject } of group) reject(error);
       }
     }
@@ -244,12 +250,24 @@ export class IngestLog {
   async #write(records: readonly Uint8Array[]): Promise<void> {
     let segment = this.#segments.at(-1);
     if (segment === undefined || this.#writing === undefined || segment.end >= segmentBytes) {
-      segment = await this.#startSegment((segment?.number ?? 0) + 1);
+      const unused = segment?.end === 0 && segment === this.#failed ? await this.#reopen(segment) : undefined;
+      segment = unused ?? (await this.#startSegment((segment?.number ?? 0) + 1));
     }
     if (this.#writing === undefined) throw new Error('no segment to write to');
     const written = await writeAll(this.#writing, records, segment.end);
     await this.#writing.datasync();
     segment.end += written;
+  }
+
+  /** Undefined where it is gone. */
+  async #reopen(segment: Segment): Promise<Segment | undefined> {
+    try {
+      this.#writing = await open(segmentPath(this.#directory, segment.number), 'r+');
+    } catch {
+      return undefined;
+    }
+    await this.#writing.truncate(0);
+    return segment;
   }
 
   async #startSegment(number: number): Promise<Segment> {
@@ -266,6 +284,7 @@ export class IngestLog {
   /** After a failed write or fsync the disk's contents are unknown, so the segment ends at the last confirmed byte. */
   async #abandonSegment(cause: unknown): Promise<void> {
     const segment = this.#segments.at(-1);
+    this.#failed = segment;
     this.#logger.error({ error: cause, log: this.name, segment: segment?.number }, 'ingest log write failed');
     const file = this.#writing;
     this.#writing = undefined;

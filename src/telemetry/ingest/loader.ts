@@ -168,7 +168,8 @@ export class Loader {
 
   #moreData(): Promise<void> {
     const waited = this.#newRows === 0 ? 0 : performance.now() - this.#newSince;
-    return this.#pause(Math.max(0, loadAfterMs - waited), () => this.#newRows >= this.#mostRows);
+    const gatherMs = this.#sink.gatherMs?.(this.#organizationId) ?? loadAfterMs;
+    return this.#pause(Math.max(0, gatherMs - waited), () => this.#newRows >= this.#mostRows);
   }
 
   /** Until `done` says so, the time is over or the loader is stopped. */

@@ -61,6 +61,11 @@ export class OrganizationLogs {
     return [...this.#opened.values()].reduce((sum, { loader }) => sum + loader.behindBytes, 0);
   }
 
+  /** Whether the last write found no space. */
+  get full(): boolean {
+    return [...this.#opened.values()].some(({ log }) => log.full);
+  }
+
   /** Organizations whose last load failed. */
   get failing(): readonly OrganizationId[] {
     return [...this.#opened].flatMap(([id, { loader }]) => (loader.failure === undefined ? [] : [id]));

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { connect, type Socket } from 'node:net';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { constants, createZstdCompress, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { z } from 'zod';
 import { readActivity } from './activity.ts';
@@ -221,6 +222,17 @@ describe('OTLP receiver', () => {
       ['rejected', 1],
     ]);
     expect((await readActivity(fixture.dataDirectory, new Date(Date.now() + 3_700_000))).refusals).toEqual([]);
+  });
+
+  it('is degraded, and no less ready, while the warehouse takes no loads of an organization', async () => {
+    const fixture = await start();
+    const health = () => fixture.receiver.health(new AbortController().signal);
+    fixture.sink.before = () => {
+      throw new Error('damaged');
+    };
+    await post(fixture, JSON.stringify(traces('a')));
+    for (let tries = 0; tries < 500 && !(await health()).degraded; tries += 1) await sleep(10);
+    expect(await health()).toMatchObject({ ok: true, degraded: true, detail: expect.stringContaining('bytes wait') });
   });
 
   it('stops at the size limit: declared, sent, or hidden in gzip', async () => {

@@ -150,11 +150,13 @@ class Receiver implements OtlpReceiver {
 
   async health(): Promise<Health> {
     if (this.#logs === undefined) return { ok: true, detail: 'no telemetry is received here' };
+    if (this.#all.some((logs) => logs.full)) return { ok: true, degraded: true, detail: 'the disk is full' };
     const failing = [...new Set(this.#all.flatMap((logs) => logs.failing))];
     if (failing.length === 0) return { ok: true };
     // One organization's damaged file must not take the gateway away from all: what is received is safe in the log.
     return {
       ok: true,
+      degraded: true,
       detail: `the warehouse does not take loads of ${failing.join(', ')}; ${this.waitingBytes} bytes wait`,
     };
   }
