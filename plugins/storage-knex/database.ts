@@ -193,7 +193,11 @@ export class ScopedDatabase {
 
   /** A page of a list. Words that no row has, and filters that few meet together, are looked for in every row. */
   list<Result>(
-    { limit: _limit, cursor: _cursor, ...filters }: { limit: number; cursor?: string; query?: string },
+    {
+      limit: _limit,
+      cursor: _cursor,
+      ...filters
+    }: { limit: number; cursor?: string | undefined; query?: string | undefined },
     work: (scope: Scope) => Promise<Result>,
   ): Promise<Result> {
     const given = Object.values(filters).filter((value) => value !== undefined);

@@ -9,45 +9,42 @@ import type { Scope } from './scope.ts';
 
 const cursorJson = z.tuple([z.int(), z.string().max(40), z.string().length(16)]);
 
-interface Paged<Row> {
+interface Listing<Time extends string> {
+  /** The column of the time that the list is ordered by. */
+  readonly time: Time;
   readonly limit: number;
   readonly cursor: string | undefined;
-  /** What the cursor is bound to. */
-  readonly listing: readonly unknown[];
-  /** At most `limit` rows after the position, newest first. */
-  rows(after: Position | undefined, limit: number): Promise<readonly Row[]>;
-  position(row: Row): { readonly time: DbInteger; readonly id: string };
+  /** What the cursor is bound to: the organization, the list's name and the whole filter. */
+  readonly bound: readonly unknown[];
 }
 
-/** One page of a list by keyset: a row inserted meanwhile neither repeats nor hides another. */
-export async function page<Row, Item>(paged: Paged<Row>, read: (row: Row) => Item): Promise<Page<Item>> {
-  const size = pageSize(paged.limit);
-  const after = paged.cursor === undefined ? undefined : readCursor(paged.cursor, paged.listing);
-  const rows = await paged.rows(after, size + 1);
-  const items = rows.slice(0, size).map(read);
-  const last = rows.length > size ? rows.at(size - 1) : undefined;
-  if (last === undefined) return { items };
-  const { time, id } = paged.position(last);
-  return { items, nextCursor: writeCursor({ time: integer(time), id }, paged.listing) };
-}
-
-/** The rows of one page, newest first by time and id: what `after` ended with is passed over. */
-export function newestFirst<Query extends Knex.QueryBuilder>(
-  query: Query,
-  columns: { readonly time: string; readonly id: string },
-  after: Position | undefined,
-  limit: number,
-): Query {
-  if (after !== undefined) {
+/** One page by keyset, newest first by time and id: a row inserted meanwhile neither repeats nor hides another. */
+export async function page<
+  Query extends Knex.QueryBuilder,
+  Time extends string,
+  Row extends { readonly id: string } & Record<Time, DbInteger>,
+  Item,
+>(
+  query: Query & PromiseLike<readonly Row[]>,
+  { time, limit, cursor, bound }: Listing<Time>,
+  read: (row: Row) => Item,
+): Promise<Page<Item>> {
+  const size = pageSize(limit);
+  if (cursor !== undefined) {
+    const after = readCursor(cursor, bound);
     query.where(
       (older: Knex.QueryBuilder) =>
         void older
-          .where(columns.time, '<', after.time)
-          .orWhere((same) => void same.where(columns.time, after.time).where(columns.id, '<', after.id)),
+          .where(time, '<', after.time)
+          .orWhere((same) => void same.where(time, after.time).where('id', '<', after.id)),
     );
   }
-  query.orderBy([columns.time, columns.id].map((column) => ({ column, order: 'desc' }))).limit(limit);
-  return query;
+  query.orderBy([time, 'id'].map((column) => ({ column, order: 'desc' }))).limit(size + 1);
+  const rows: readonly Row[] = await query;
+  const items = rows.slice(0, size).map(read);
+  const last = rows.length > size ? rows.at(size - 1) : undefined;
+  if (last === undefined) return { items };
+  return { items, nextCursor: writeCursor({ time: integer(last[time]), id: last.id }, bound) };
 }
 
 /** Where a page ended: the sort time and id of its last row. */
@@ -56,18 +53,18 @@ interface Position {
   readonly id: string;
 }
 
-/** An opaque cursor, bound to what was listed: `listing` is the organization, the list's name and the whole filter. */
-function writeCursor(position: Position, listing: readonly unknown[]): string {
-  return Buffer.from(JSON.stringify([position.time, position.id, digest(listing)])).toString('base64url');
+/** An opaque cursor. */
+function writeCursor(position: Position, bound: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify([position.time, position.id, digest(bound)])).toString('base64url');
 }
 
 /** Throws `invalid_argument` for what `writeCursor` did not write for the same listing. */
-function readCursor(cursor: string, listing: readonly unknown[]): Position {
+function readCursor(cursor: string, bound: readonly unknown[]): Position {
   const parsed =
     cursor.length > 200
       ? undefined
       : cursorJson.safeParse(parseJson(Buffer.from(cursor, 'base64url').toString('utf8'))).data;
-  if (parsed === undefined || parsed[2] !== digest(listing)) {
+  if (parsed === undefined || parsed[2] !== digest(bound)) {
     throw new SightlineError('invalid_argument', 'The cursor does not belong to this list with these filters.', {
       hint: 'Repeat the call without a cursor to begin again, or send the filters the cursor came with.',
     });
@@ -75,8 +72,8 @@ function readCursor(cursor: string, listing: readonly unknown[]): Position {
   return { time: parsed[0], id: parsed[1] };
 }
 
-function digest(listing: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(listing)).digest('hex').slice(0, 16);
+function digest(bound: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(bound)).digest('hex').slice(0, 16);
 }
 
 const maximumWords = 16;

@@ -152,59 +152,45 @@ class KnexWorkspace implements Workspace {
   get keys(): Keys {
     return new Keys(this.#parts);
   }
-
   get members(): Members {
     return new Members(this.#parts);
   }
-
   get invitations(): Invitations {
     return new Invitations(this.#parts);
   }
-
   get grants(): Grants {
     return new Grants(this.#parts);
   }
-
   get ingestTokens(): IngestTokens {
     return new IngestTokens(this.#parts);
   }
-
   get alertSources(): AlertSources {
     return new AlertSources(this.#parts);
   }
-
   get alerts(): Alerts {
     return new Alerts(this.#parts);
   }
-
   get incidents(): Incidents {
     return new Incidents(this.#parts);
   }
-
   get investigations(): Investigations {
     return new Investigations(this.#parts);
   }
-
   get chats(): Chats {
     return new Chats(this.#parts);
   }
-
   get audit(): Audit {
     return new Audit(this.#parts);
   }
-
   get scans(): Scans {
     return new Scans(this.#parts);
   }
-
   get keptResults(): KeptResults {
     return new KeptResults(this.#parts);
   }
-
   get retention(): Retention {
     return new Retention(this.#parts);
   }
-
   get webhooks(): Webhooks {
     return new Webhooks(this.#parts);
   }

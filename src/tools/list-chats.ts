@@ -38,16 +38,15 @@ export function createListChats(deps: { readonly storage: Storage; readonly publ
     output,
     async run(args, { principal }) {
       const workspace = deps.storage.workspace(principal.organizationId);
-      const statuses = chosen(args.status);
       const incident =
         args.incident_id === undefined ? undefined : await findIncident(workspace, args.incident_id, deps.publicUrl);
       const page = await workspace.chats.list({
         limit: args.limit,
-        ...(statuses && { statuses }),
-        ...(args.mine === true && { createdBy: principal.subject }),
-        ...(incident && { incidentId: incident.id }),
-        ...(args.query !== undefined && { query: args.query }),
-        ...(args.cursor !== undefined && { cursor: args.cursor }),
+        statuses: chosen(args.status),
+        createdBy: args.mine === true ? principal.subject : undefined,
+        incidentId: incident?.id,
+        query: args.query,
+        cursor: args.cursor,
       });
       const structured = {
         chats: page.items.map((chat) => chatView(chat, principal)),

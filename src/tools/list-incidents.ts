@@ -77,17 +77,7 @@ function filter(args: z.output<typeof input>, principal: Principal, now: Date): 
       hint: 'Swap the two, or leave one out.',
     });
   }
-  return {
-    limit,
-    ...(statuses && { statuses }),
-    ...(wanted && { severities: wanted }),
-    ...(waiting && { waitingOn: waiting }),
-    ...(service !== undefined && { service }),
-    ...(query !== undefined && { query }),
-    ...(since && { since }),
-    ...(until && { until }),
-    ...(cursor !== undefined && { cursor }),
-  };
+  return { limit, statuses, severities: wanted, waitingOn: waiting, service, query, since, until, cursor };
 }
 
 function waitingValue(value: string, principal: Principal): string {

@@ -67,7 +67,7 @@ export function createSendChatReply(deps: SendChatReplyDependencies): Tool {
         message: args.message,
         author,
         engine: deps.engine,
-        ...(args.idempotency_key !== undefined && { idempotencyKey: args.idempotency_key }),
+        idempotencyKey: args.idempotency_key,
       });
       deps.wake();
       return answer(chat, message.id, `Posted as ${message.id}; chat ${chat.id} is ${chat.status}.`, {

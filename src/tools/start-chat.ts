@@ -42,8 +42,8 @@ export function createStartChat(deps: StartChatDependencies): Tool {
         message: args.message,
         author: await authorOf(principal, workspace),
         engine: deps.engine,
-        ...(incident && { incidentId: incident.id }),
-        ...(args.idempotency_key !== undefined && { idempotencyKey: args.idempotency_key }),
+        incidentId: incident?.id,
+        idempotencyKey: args.idempotency_key,
       });
       deps.wake();
       const { id, status } = chat;

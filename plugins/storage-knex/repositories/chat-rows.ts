@@ -10,7 +10,7 @@ import type {
 } from '../../../src/contract/storage/index.ts';
 import { chatStatusColumn, date, messageRoleColumn, optional } from '../columns.ts';
 import { actorJson, partsJson } from '../json.ts';
-import { newestFirst, page, matchesWords } from '../paging.ts';
+import { page, matchesWords } from '../paging.ts';
 import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 import { announceChat } from './webhook-outbox.ts';
@@ -103,16 +103,8 @@ export async function insertMessage(
 
 /** Most recently changed first. */
 export function listChats(scope: Scope, { limit, cursor, ...filter }: ChatFilter): Promise<Page<Chat>> {
-  return page(
-    {
-      limit,
-      cursor,
-      listing: ['chats', scope.organizationId, normalized(filter)],
-      position: (row) => ({ time: row.updated_at, id: row.id }),
-      rows: async (after, size) => newestFirst(matching(scope, filter), { time: 'updated_at', id: 'id' }, after, size),
-    },
-    toChat,
-  );
+  const bound = ['chats', scope.organizationId, normalized(filter)];
+  return page(matching(scope, filter), { time: 'updated_at', limit, cursor, bound }, toChat);
 }
 
 type Filter = Omit<ChatFilter, 'limit' | 'cursor'>;

@@ -21,7 +21,7 @@ import {
   waitingPartyColumn,
 } from '../columns.ts';
 import { alertsJson, findingJson, labelsJson, stringsJson } from '../json.ts';
-import { newestFirst, page, matchesWords, searchText } from '../paging.ts';
+import { page, matchesWords, searchText } from '../paging.ts';
 import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 
@@ -134,17 +134,8 @@ export function sameAlerts(one: readonly Alert[], other: readonly Alert[]): bool
 
 /** Newest start first. Values of one filter are alternatives; filters together all hold. */
 export function listIncidents(scope: Scope, { limit, cursor, ...filter }: IncidentFilter): Promise<Page<Incident>> {
-  return page(
-    {
-      limit,
-      cursor,
-      listing: ['incidents', scope.organizationId, normalized(filter)],
-      position: (row) => ({ time: row.started_at, id: row.id }),
-      rows: async (after, size) =>
-        newestFirst(matching(scope, filter), { time: 'started_at', id: 'incidents.id' }, after, size),
-    },
-    toIncident,
-  );
+  const bound = ['incidents', scope.organizationId, normalized(filter)];
+  return page(matching(scope, filter), { time: 'started_at', limit, cursor, bound }, toIncident);
 }
 
 type Filter = Omit<IncidentFilter, 'limit' | 'cursor'>;

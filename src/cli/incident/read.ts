@@ -106,9 +106,9 @@ export const list: Add = (group, output) => {
   actOnIncidents(command, output, shape, async ({ incidents }, { options: { status, severity, waitingOn } }) => {
     const { items } = await incidents.list({
       limit: 100,
-      ...(status !== undefined && { statuses: [status] }),
-      ...(severity !== undefined && { severities: [severity] }),
-      ...(waitingOn !== undefined && { waitingOn: [waitingOn] }),
+      statuses: status && [status],
+      severities: severity && [severity],
+      waitingOn: waitingOn === undefined ? undefined : [waitingOn],
     });
     const rows = items.map(incidentJson);
     output.result(rows, () =>

@@ -35,13 +35,13 @@ export type MessagePart =
   | { readonly type: 'question'; readonly text: string };
 
 export interface ChatFilter {
-  readonly statuses?: readonly ChatStatus[];
+  readonly statuses?: readonly ChatStatus[] | undefined;
   /** Only chats this subject started. */
-  readonly createdBy?: string;
-  readonly incidentId?: IncidentId;
-  readonly query?: string;
+  readonly createdBy?: string | undefined;
+  readonly incidentId?: IncidentId | undefined;
+  readonly query?: string | undefined;
   readonly limit: number;
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
 }
 
 export interface ChatRepository {
@@ -67,16 +67,16 @@ export interface NewChat {
   readonly title: string;
   readonly message: string;
   readonly author: Actor;
-  readonly incidentId?: IncidentId;
+  readonly incidentId?: IncidentId | undefined;
   readonly engine: string;
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
 }
 
 export interface NewReply {
   readonly message: string;
   readonly author: Actor;
   readonly engine: string;
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** What a chat is called that was begun with this message and no title: its beginning, in one line. */

@@ -153,22 +153,22 @@ export const incidentRules = {
 } as const;
 
 export interface IncidentFilter {
-  readonly statuses?: readonly IncidentStatusFilter[];
-  readonly severities?: readonly Severity[];
+  readonly statuses?: readonly IncidentStatusFilter[] | undefined;
+  readonly severities?: readonly Severity[] | undefined;
   /** Parties, or e-mail addresses matched with the name waited on. */
-  readonly waitingOn?: readonly string[];
+  readonly waitingOn?: readonly string[] | undefined;
   /** Affected, or found to blame. */
-  readonly service?: string;
+  readonly service?: string | undefined;
   /** The service that was found to blame. */
-  readonly blamed?: string;
+  readonly blamed?: string | undefined;
   /** Words looked for in title, summary and what was found, without case. */
-  readonly query?: string;
+  readonly query?: string | undefined;
   /** Of the start time. */
-  readonly since?: Date;
-  readonly until?: Date;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
   readonly limit: number;
   /** From the page before; another filter's cursor is `invalid_argument`. */
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
 }
 
 export interface IncidentDocument {

@@ -1,6 +1,6 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { createWorkQueue, type Place } from './work-queue.ts';
+import { createWorkQueue, type Place } from '../../limits/work-queue.ts';
 import { foldCase, SightlineError } from '../../contract/core/index.ts';
 
 /** Hashes passwords. At most two are computed at once, each of which takes 128 MiB and a thread of Node's four. */
@@ -23,7 +23,7 @@ const format = /^\$scrypt\$ln=(\d{1,2}),r=8,p=1\$([A-Za-z0-9+/]{22})\$([A-Za-z0-
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt);
 /** @param cost `logN` is log2 of scrypt's N. 17 is what OWASP asks for: 128 MiB, some 0.3 s. */
 export function createPasswords({ logN = 17 }: { readonly logN?: number } = {}): Passwords {
-  const queue = createWorkQueue({ atOnce: 2, mostWaiting: 32 });
+  const queue = createWorkQueue({ atOnce: 2, mostWaiting: 32, full: tooManyAtOnce });
 
   function compute(password: string, salt: Buffer, cost: number): Promise<Buffer> {
     const N = 2 ** cost;
@@ -99,6 +99,11 @@ export function checkPassword(password: string, email: string): void {
   if (repeated || commonTexts.has(folded) || commonWords.has(word)) {
     throw refused('This password is among the first that others try. Choose another, such as a few words in a row.');
   }
+}
+
+function tooManyAtOnce(): SightlineError {
+  const message = 'Too many people are signing in at this moment. Try again in a few seconds.';
+  return new SightlineError('unavailable', message, { retryAfterSeconds: 5 });
 }
 
 function refused(message: string): SightlineError {

@@ -3,7 +3,7 @@ import { foldCase, hashSecret, SightlineError, type Logger } from '../../contrac
 import type { BucketRepository } from '../../contract/storage/index.ts';
 import type { Bucket, BucketKind, LeakyBuckets } from '../../limits/leaky-buckets.ts';
 import { networkOf, type Network } from '../../limits/network.ts';
-import type { Place } from './work-queue.ts';
+import type { Place } from '../../limits/work-queue.ts';
 
 /**
  * Slows the guessing of passwords without giving anybody a way to lock others out.

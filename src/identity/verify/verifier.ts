@@ -21,7 +21,7 @@ import {
   type OrganizationId,
 } from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
-import { BoundedWork } from '../../limits/bounded-work.ts';
+import { createWorkQueue } from '../../limits/work-queue.ts';
 import { keySecretPrefix } from './api-keys.ts';
 import { isBearerToken, readBearer, createTokenCache, guardKeySet, KeysOutOfReach, readUnchecked } from './bearer.ts';
 import { createIntrospection } from './introspection.ts';
@@ -72,7 +72,8 @@ interface Live {
 }
 
 /** Checks of signatures, which strangers can ask for: 256 µs each. */
-const signatureLimits = { atOnce: 64, inLine: 1_024 };
+const signatureLimits = { atOnce: 64, mostWaiting: 1_024 };
+const anybody = { lane: 'stranger', party: '' } as const;
 const tokenRequired = 'a bearer token is required';
 const clockToleranceSeconds = 5;
 const retryAfterSeconds = 5;
@@ -83,7 +84,11 @@ const retryAfterSeconds = 5;
  */
 export function createVerifier(options: VerifierOptions): Verifier {
   const { issuer, resource, directory, admit, markUsed, now, logger } = options;
-  const signatures = new BoundedWork(signatureLimits);
+  const signatures = createWorkQueue({
+    ...signatureLimits,
+    full: () =>
+      new SightlineError('unavailable', 'Too many access tokens are being checked at once.', { retryAfterSeconds: 1 }),
+  });
   const cache = createTokenCache<Known>({ now: () => now().getTime() });
   const trusted = new Map(issuer.trusts.map((trust) => [trust.issuer, checksOf(trust, resource)]));
 
@@ -106,7 +111,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     }
     const trust = trusted.get(named?.iss ?? '');
     if (trust === undefined) throw invalid('The access token is not valid.');
-    const { payload, protectedHeader } = await signatures.run(() =>
+    const { payload, protectedHeader } = await signatures.run(anybody, () =>
       jwtVerify(token, trust.keys, { ...trust.checks, currentDate: now() }).catch((error: unknown) => {
         throw tokenError(error, logger, about?.requestId);
       }),

@@ -18,9 +18,9 @@ export const chatsPage = definePage({
     const cursor = search.get('after');
     const page = await workspace.chats.list({
       limit: perPage,
-      ...(status && { statuses: [status] }),
-      ...(mine && { createdBy: user.id }),
-      ...(cursor !== null && { cursor }),
+      statuses: status && [status],
+      createdBy: mine ? user.id : undefined,
+      cursor: cursor ?? undefined,
     });
     const filtered = status !== undefined || mine || cursor !== null;
     return {

@@ -28,7 +28,7 @@ export const newChatPage = definePage({
       author: authorOf(user),
       engine,
       idempotencyKey: once,
-      ...(incident && { incidentId: incident.id }),
+      incidentId: incident?.id,
     });
     wake();
     return { redirect: `/chats/${chat.id}` };

@@ -21,9 +21,9 @@ export const incidentsPage = definePage({
     const cursor = search.get('after');
     const page = await workspace.incidents.list({
       limit: perPage,
-      ...(status && { statuses: [status] }),
-      ...(mine && { waitingOn: [user.email] }),
-      ...(cursor !== null && { cursor }),
+      statuses: status && [status],
+      waitingOn: mine ? [user.email] : undefined,
+      cursor: cursor ?? undefined,
     });
     return {
       title: 'Incidents',

@@ -1,9 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
+import { SightlineError } from '../contract/core/index.ts';
 import { createWorkQueue, type Lane } from './work-queue.ts';
 
 /** Work that ends when it is told to. */
 function desk(atOnce: number, mostWaiting: number) {
-  const queue = createWorkQueue({ atOnce, mostWaiting });
+  const queue = createWorkQueue({
+    atOnce,
+    mostWaiting,
+    full: () => new SightlineError('unavailable', 'Full.', { retryAfterSeconds: 5 }),
+  });
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const add = (lane: Lane, name: string, party = 'all') =>

@@ -1,4 +1,4 @@
-import { SightlineError } from '../../contract/core/index.ts';
+import type { SightlineError } from '../contract/core/index.ts';
 
 /** Runs a few pieces of work at once and lets a bounded number wait. */
 interface WorkQueue {
@@ -26,9 +26,15 @@ interface Waiting {
 /** By party; the one whose turn is next is the first. */
 type Parties = Map<string, Waiting[]>;
 
-/** @param limits `mostWaiting` is of each lane. */
-export function createWorkQueue(limits: { readonly atOnce: number; readonly mostWaiting: number }): WorkQueue {
-  const { atOnce, mostWaiting } = limits;
+interface WorkLimits {
+  readonly atOnce: number;
+  /** Of each lane. */
+  readonly mostWaiting: number;
+  /** What work is refused with, `unavailable`. */
+  readonly full: () => SightlineError;
+}
+
+export function createWorkQueue({ atOnce, mostWaiting, full }: WorkLimits): WorkQueue {
   const waiting: Record<Lane, Parties> = { known: new Map(), stranger: new Map() };
   let running = 0;
   let last: Lane = 'stranger';
@@ -45,7 +51,7 @@ export function createWorkQueue(limits: { readonly atOnce: number; readonly most
       return;
     }
     const parties = waiting[lane];
-    if (totalOf(parties) >= mostWaiting) makeRoom(parties, party);
+    if (totalOf(parties) >= mostWaiting) makeRoom(parties, party, full);
     await new Promise<void>((begin, refuse) => {
       const own = parties.get(party);
       if (own) own.push({ begin, refuse });
@@ -83,16 +89,8 @@ function totalOf(parties: Parties): number {
 }
 
 /** Refuses the latest of the party with the most waiting, or, where `newcomer` would have as many, throws. */
-function makeRoom(parties: Parties, newcomer: string): void {
+function makeRoom(parties: Parties, newcomer: string, full: WorkLimits['full']): void {
   const [greediest] = [...parties.values()].toSorted((one, other) => other.length - one.length);
   if (greediest === undefined || greediest.length <= (parties.get(newcomer)?.length ?? 0) + 1) throw full();
   greediest.pop()?.refuse(full());
-}
-
-function full(): SightlineError {
-  return new SightlineError(
-    'unavailable',
-    'Too many people are signing in at this moment. Try again in a few seconds.',
-    { retryAfterSeconds: 5 },
-  );
 }
