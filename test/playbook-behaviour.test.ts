@@ -185,4 +185,59 @@ describe('where a signal is missing', () => {
     expect(steps.filter(({ error }) => error !== undefined)).toEqual([]);
     expect(conclusion).toMatchObject({ category: 'resource', service: 'b' });
   });
+
+  const wrong = (value: (service: string, at: Date, index: number) => number, more: Row) => {
+    const metrics: Row[] = [];
+    everyMinute(ago(60), askedAt, 1, (at, index) => {
+      for (const service of ['a', 'b', 'c']) {
+        metrics.push({ time: at, type: 'GAUGE', value: value(service, at, index), service_name: service, ...more });
+      }
+    });
+    return metrics;
+  };
+
+  it('a gauge of what is left that falls is a shortage', async () => {
+    const organization = newOrganization();
+    const left = (service: string, at: Date, index: number) =>
+      (service === 'b' && at >= ago(10) ? 0.1 : 0.9) + (index % 3) / 100;
+    await harness.load(organization, 'metrics', wrong(left, { name: 'cache.hit_ratio' }));
+    const { steps, conclusion } = await investigate(organization, question);
+    expect(steps.filter(({ error }) => error !== undefined)).toEqual([]);
+    expect(conclusion).toMatchObject({ category: 'resource', service: 'b' });
+    expect(conclusion.root_cause).toMatch(/`cache.hit_ratio` of `b` is 0.1\d* \(0.91 before\)/);
+  });
+
+  it('a counter is judged by its rate, and one that starts again at zero by what it counts from there', async () => {
+    const organization = newOrganization();
+    const total: Record<string, number> = {};
+    const counted = (service: string, at: Date, index: number): number => {
+      const by = (service === 'b' && at >= ago(10) ? 900 : 20) + (index % 3);
+      const isNew = service === 'c' && at.getTime() === ago(8).getTime();
+      total[service] = (isNew ? 0 : (total[service] ?? 50_000)) + by;
+      return total[service];
+    };
+    const counter = {
+      name: 'process.cpu.time',
+      type: 'SUM',
+      is_monotonic: true,
+      aggregation_temporality: 'cumulative',
+    };
+    await harness.load(organization, 'metrics', wrong(counted, counter));
+    const { steps, conclusion } = await investigate(organization, question);
+    expect(steps.filter(({ error }) => error !== undefined)).toEqual([]);
+    expect(conclusion).toMatchObject({ category: 'resource', service: 'b' });
+    expect(conclusion.root_cause).toMatch(/`process.cpu.time` of `b` is 9\d\d \(2\d before\)/);
+  });
+
+  it('a gauge that left the usual some minutes before the alert is no part of the usual', async () => {
+    const organization = newOrganization();
+    const used = (service: string, at: Date, index: number) =>
+      (service === 'b' && at >= ago(25) ? 900 : 20) + (index % 3);
+    const metrics = wrong(used, { name: 'memory.usage' }).filter(({ time }) => time instanceof Date && time >= ago(33));
+    await harness.load(organization, 'metrics', metrics);
+    const incident = incidentOf(organization, { startedAt: ago(14) });
+    const { steps } = await investigate(organization, { incident });
+    const gauges = steps.find(({ question: asked }) => asked.startsWith('Which service has a gauge far'));
+    expect(gauges?.observation).toContain('`memory.usage` of `b` is 902 (21 before)');
+  });
 });

@@ -7,52 +7,8 @@ import { bucketWidth, firstFailure, onset, type Onset } from './steps/onset.ts';
 import { signalOnset } from './steps/signal-onset.ts';
 import { tracePaths, type TracePaths } from './steps/trace-paths.ts';
 import type { Suspect } from './suspects.ts';
-import { code, moment, eitherWindow, isBefore, onlyFocus, within } from './sql.ts';
-import { usual, type Finding } from './notebook.ts';
-
-interface Versions extends Finding {
-  readonly added: readonly {
-    readonly service: string;
-    readonly version: string;
-    readonly firstSeen: Date | undefined;
-  }[];
-}
-
-/** Which versions of services were first seen now: a deployment is the first suspect. */
-async function* newVersions({ notebook, write, windows, focus }: Scene): Step<Versions | undefined> {
-  if (usual(windows).length === 0) return undefined;
-  const now = write.countIf(within(write, 'time', windows.now));
-  const before = write.countIf(isBefore(write, 'time', windows));
-  const sql = `SELECT service_name, service_version, ${now} AS spans, min(time) AS first_seen
-FROM otel.spans
-WHERE ${eitherWindow(write, 'time', windows)} AND service_version <> ''${onlyFocus(write, focus)}
-GROUP BY service_name, service_version
-HAVING ${before} = 0 AND ${now} > 0
-ORDER BY min(time), service_name
-LIMIT 50`;
-  const { rows: answer, ...finding } = yield* notebook.ask({
-    question: 'Which versions of services are new?',
-    sql,
-    window: windows.now,
-    judge(rows) {
-      if (rows.length === 0)
-        return { observation: 'No service has a version that was not there before.', verdict: 'refutes' };
-      const list = rows.slice(0, 5).map((row) => {
-        const seen = row.time('first_seen');
-        return `${code(row.text('service_name'), 60)} ${code(row.text('service_version'), 60)}${seen ? ` from ${moment(seen)}` : ''}`;
-      });
-      return { observation: `New: ${list.join('; ')}.`, verdict: 'supports' };
-    },
-  });
-  return {
-    ...finding,
-    added: answer.map((row) => ({
-      service: row.text('service_name'),
-      version: row.text('service_version'),
-      firstSeen: row.time('first_seen'),
-    })),
-  };
-}
+import { usual } from './notebook.ts';
+import { newVersions, type Versions } from './steps/versions.ts';
 
 /** What is asked about the first suspect alone. */
 export interface CloserLook {
@@ -67,7 +23,7 @@ export interface CloserLook {
 }
 
 export async function* lookCloser(scene: Scene, suspect: Suspect, clues: Clues): Step<CloserLook> {
-  const versions = yield* newVersions(scene);
+  const versions = usual(scene.windows).length === 0 ? undefined : yield* newVersions(scene);
   const { operation } = suspect.seenIn;
   const examples = yield* exemplars(scene, {
     services: [suspect.seenIn.service],

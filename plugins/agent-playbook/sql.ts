@@ -90,6 +90,21 @@ export function onlyFocus(write: DialectWriter, focus: Focus, column = 'service_
   return focus.only && focus.services.length > 0 ? ` AND ${inList(write, column, focus.services)}` : '';
 }
 
+/** Whether a metric has one of the words in its name. */
+export function isNamed(write: DialectWriter, wanted: readonly string[]): string {
+  return `(${wanted.map((word) => `lower(name) LIKE ${write.literal(`%${word}%`)}`).join(' OR ')})`;
+}
+
+/** The first of these attributes that a row has, else ''. */
+export function firstOf(write: DialectWriter, map: string, keys: readonly string[]): string {
+  return `COALESCE(${[...keys.map((key) => write.attribute(map, key)), "''"].join(', ')})`;
+}
+
+/** What sent a metric, where a service runs several times. */
+export function instanceOf(write: DialectWriter): string {
+  return firstOf(write, 'resource_attributes', ['service.instance.id', 'k8s.pod.name', 'host.name']);
+}
+
 /** Spans of work that a service did itself; its outgoing calls are counted where they arrive. */
 export function ownWork(column = 'kind'): string {
   return `${column} NOT IN ('CLIENT', 'PRODUCER')`;

@@ -2,7 +2,8 @@ import { readRows } from '../notebook.ts';
 import { names as isNamed } from '../question/question.ts';
 import type { Step } from '../scene.ts';
 import { between, cited, code, inList, milliseconds, percent } from '../sql.ts';
-import { describeVersion, fares, newVersions, tally, type Tallied } from '../steps/tally.ts';
+import { fares, tally, type Tallied } from '../steps/tally.ts';
+import { describeVersion, newVersions } from '../steps/versions.ts';
 import { gist, nothing, outside, stepOn, type Found, type Look } from './recall.ts';
 
 const stores =
@@ -57,7 +58,7 @@ async function* ofService(look: Look, found: Found, service: string): Step<strin
 async function* ofRelease(look: Look, found: Found, asked: string | undefined): Step<string> {
   const guilty = found.conclusion.service;
   const service = asked ?? guilty;
-  const { added, evidenceId } = yield* newVersions(look.desk, look.windows);
+  const { added, evidenceId } = yield* newVersions({ ...look.desk, windows: look.windows });
   const own = added.filter((one) => one.service === service);
   const fared = service !== '' && service !== guilty ? yield* fares(look.desk, look.windows, service) : undefined;
   const list = own.map(describeVersion).join('; ');

@@ -56,8 +56,7 @@ function somethingWrong(
   const [, ...others] = clues.suspects;
   const logs = clues.logs.worse.filter(({ service }) => service === suspect.service);
   const version = versions?.added.find(
-    ({ service, firstSeen }) =>
-      service === suspect.service && !(began !== undefined && firstSeen !== undefined && isLater(firstSeen, began)),
+    ({ service, first }) => service === suspect.service && !(began !== undefined && isLater(first, began)),
   );
   const events = [...changes.before, ...changes.during];
   const isTold = events.some((change) => change.service === version?.service && change.version === version.version);
@@ -73,7 +72,7 @@ function somethingWrong(
     ...(released && versions && !isTold
       ? [
           claim(
-            `Version ${released} is new${version.firstSeen ? `, first seen at ${moment(version.firstSeen)}` : ''}; it may be the cause`,
+            `Version ${released} is new, first seen at ${moment(version.first)}; it may be the cause`,
             [versions.evidenceId],
             'hypothesis',
           ),
@@ -117,7 +116,7 @@ function somethingWrong(
     timeline: [
       ...(began ? [{ at: began, what: `the change begins: ${headline(suspect)}` }] : []),
       ...[...events, ...changes.after].slice(0, 8).map((change) => ({ at: change.at, what: describeChange(change) })),
-      ...(version?.firstSeen && !isTold ? [{ at: version.firstSeen, what: `version ${released} is first seen` }] : []),
+      ...(version && !isTold ? [{ at: version.first, what: `version ${released} is first seen` }] : []),
     ].toSorted((a, b) => a.at.getTime() - b.at.getTime()),
     ruledOut: [...ruledOut(clues, closer, events.length > 0), ...tooLate(changes, began)],
     nextSteps: [...undo(changes, suspect.service), ...nextSteps(suspect, version !== undefined && !isTold)],

@@ -4,7 +4,8 @@ import type { Step } from '../scene.ts';
 import { between, cited, code, milliseconds, moment, names } from '../sql.ts';
 import { rate } from '../statistics.ts';
 import { changesAround, placed } from '../steps/changes.ts';
-import { describeVersion, newVersions, tally } from '../steps/tally.ts';
+import { tally } from '../steps/tally.ts';
+import { describeVersion, newVersions } from '../steps/versions.ts';
 import { bullets } from './answer.ts';
 import { blame } from './blame.ts';
 import { affected, count, failing, health, slowest } from './counts.ts';
@@ -84,7 +85,7 @@ async function* onset(look: Look, found: Found): Step<string> {
   if (none !== undefined) return `${none} So there is nothing that started.`;
   const { service } = found.conclusion;
   const began = beginningOf(found);
-  const { added, evidenceId } = yield* newVersions(look.desk, look.windows);
+  const { added, evidenceId } = yield* newVersions({ ...look.desk, windows: look.windows });
   const released = added.filter((one) => one.service === service);
   const said =
     began === undefined
@@ -98,13 +99,13 @@ async function* onset(look: Look, found: Found): Step<string> {
 
 async function* version(look: Look, found: Found): Step<string> {
   const { service } = found.conclusion;
-  const { added, rows, evidenceId } = yield* newVersions(look.desk, look.windows);
+  const { added, running: all, evidenceId } = yield* newVersions({ ...look.desk, windows: look.windows });
   const asked = look.known.find((name) => isNamed(look.text, name));
   if (asked !== undefined) {
-    const running = rows.filter(({ names: [name] }) => name === asked);
+    const running = all.filter((one) => one.service === asked);
     if (running.length === 0) return `The spans of ${code(asked, 60)} name no version.`;
     const own = added.filter((one) => one.service === asked);
-    const list = names(running.map(({ names: [, release = ''] }) => release));
+    const list = names(running.map((one) => one.version));
     return own.length === 0
       ? `${code(asked, 60)} runs ${list}, and no new version of it was seen ${between(look.windows.now)}.${cited(evidenceId)}`
       : `${own.map(describeVersion).join('; ')}.${cited(evidenceId)}`;
@@ -137,7 +138,7 @@ const changed: readonly RegExp[] = [
 ];
 
 async function* changes(look: Look): Step<string> {
-  const { added, evidenceId } = yield* newVersions(look.desk, look.windows);
+  const { added, evidenceId } = yield* newVersions({ ...look.desk, windows: look.windows });
   const releases =
     added.length === 0
       ? `No service has a new version ${between(look.windows.now)}.${cited(evidenceId)}`
@@ -164,8 +165,8 @@ async function* advice(look: Look, found: Found): Step<string> {
   if (none !== undefined)
     return `${none} So there is nothing to be done about it; name a service or a time if you see more.`;
   const { service, confidence } = found.conclusion;
-  const { added, evidenceId } = yield* newVersions(look.desk, look.windows);
-  const own = added.filter((one) => one.service === service);
+  const { added, evidenceId } = yield* newVersions({ ...look.desk, windows: look.windows });
+  const own = added.filter((one) => one.service === service && one.previous !== '');
   const dependency = outside(found);
   const whose = code(service, 60);
   const steps = [
@@ -196,7 +197,7 @@ async function* order(look: Look): Step<string> {
       look.found === undefined || nothing(look.found) !== undefined ? '' : `\n\nWhat was found: ${gist(look.found)}`;
     return `${reads}${known}`;
   }
-  const { added, evidenceId } = yield* newVersions(look.desk, look.windows);
+  const { added, evidenceId } = yield* newVersions({ ...look.desk, windows: look.windows });
   const own = added.filter((one) => one.service === service);
   return own.length === 0
     ? `${reads}\n\nNo new version of ${code(service, 60)} was seen ${between(look.windows.now)}, so rolling it back is unlikely to help.${cited(evidenceId)}`
@@ -208,7 +209,7 @@ async function* summary(look: Look, found: Found): Step<string> {
   if (none !== undefined) return none;
   const { service, confidence, claims } = found.conclusion;
   const { failing, slow, evidenceIds } = worseOf(found);
-  const { added, evidenceId } = yield* newVersions(look.desk, look.windows);
+  const { added, evidenceId } = yield* newVersions({ ...look.desk, windows: look.windows });
   const hit = feltBy({ failing: failing.slice(0, 2), slow: slow.slice(0, 2) });
   const shared = claims.find(({ text }) => /% of the (?:failing|slow)/.test(text));
   const own = added.filter((one) => one.service === service);

@@ -1,5 +1,6 @@
 import type { Finding, Row } from '../notebook.ts';
 import type { Scene, Step } from '../scene.ts';
+import type { Versions } from './versions.ts';
 import { code, moment, within } from '../sql.ts';
 
 /** Also a flag that was evaluated and gave what it did not give before. */
@@ -31,17 +32,10 @@ export interface Changes extends Finding {
   readonly during: readonly Change[];
 }
 
-/** A version that spans show for the first time. */
-export interface NewVersion {
-  readonly service: string;
-  readonly version: string;
-  readonly firstSeen: Date | undefined;
-}
-
 interface Around {
   readonly service?: string | undefined;
   readonly began?: Date | undefined;
-  readonly versions?: (Finding & { readonly added: readonly NewVersion[] }) | undefined;
+  readonly versions?: Pick<Versions, 'evidenceId' | 'added'> | undefined;
 }
 
 const minute = 60_000;
@@ -177,7 +171,7 @@ function withSpans(change: Change, versions: Around['versions']): Change {
   const { kind, service, version } = change;
   const seen = kind === 'deploy' && versions?.added.find((one) => one.service === service && one.version === version);
   if (!seen || versions === undefined) return change;
-  const at = seen.firstSeen !== undefined && seen.firstSeen < change.at ? seen.firstSeen : change.at;
+  const at = seen.first < change.at ? seen.first : change.at;
   return { ...change, at, evidenceIds: [...change.evidenceIds, versions.evidenceId] };
 }
 

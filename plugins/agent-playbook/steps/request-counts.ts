@@ -1,12 +1,22 @@
-import type { DialectWriter } from '../../../src/contract/telemetry/index.ts';
-import { code, logTemplate, milliseconds, onlyFocus, partWidth, percent, within } from '../sql.ts';
+import {
+  code,
+  firstOf as first,
+  instanceOf,
+  isNamed,
+  logTemplate,
+  milliseconds,
+  onlyFocus,
+  partWidth,
+  percent,
+  within,
+} from '../sql.ts';
 import { hourBefore, lengthOf, listed, type Finding, type Row } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import { joined } from '../sample.ts';
 import type { Scene, Step } from '../scene.ts';
 import { binomialTail, rate } from '../statistics.ts';
 import { readChange, type ErrorChange } from './error-shift.ts';
-import { isNamed, words } from './request-gauges.ts';
+import { words } from './request-gauges.ts';
 import { keys as places } from './placement.ts';
 
 /** Requests that a service serves, or sends to another, as counters and histograms count them. */
@@ -32,7 +42,6 @@ export interface RequestCounts extends Finding {
 
 const peers = ['server.address', 'peer.service', 'net.peer.name', 'db.system.name', 'db.system'];
 const operations = ['http.route', 'rpc.method', 'messaging.operation.name', 'code.function.name'];
-const instances = ['service.instance.id', 'k8s.pod.name', 'host.name'];
 const statuses = ['http.response.status_code', 'http.status_code', 'status_code', 'code', 'status'];
 /** What counters count, as no one of them tells both requests and failures. */
 const counters = 'counters';
@@ -40,10 +49,6 @@ const counters = 'counters';
 const [fewestParts, leastTimes, leastSeconds] = [3, 1.4, 0.002];
 /** One in so many series is slower by accident. */
 const byChance = 1e-5;
-
-function first(write: DialectWriter, map: string, keys: readonly string[]): string {
-  return `COALESCE(${[...keys.map((key) => write.attribute(map, key)), "''"].join(', ')})`;
-}
 
 /**
  * A row for each series and report: `n` requests, `failures` and `seconds` since the report before. What is cumulative is read by
@@ -74,7 +79,7 @@ export function reports({ write, focus }: Scene, range: TimeRange, more: readonl
     .join('');
   return `p AS (
   SELECT service_name, CASE WHEN type = 'sum' THEN '${counters}' ELSE name END AS metric, CASE WHEN lower(name) LIKE '%client%' THEN ${first(write, 'attributes', peers)} ELSE '' END AS peer, ${first(write, 'attributes', operations)} AS operation,
-    CASE WHEN ${isError} THEN 1 ELSE 0 END AS failed, CASE WHEN ${isFailure} THEN 0 ELSE 1 END AS counts, ${more.length > 0 ? placed : ''}${first(write, 'resource_attributes', instances)} AS instance, start_time, time,
+    CASE WHEN ${isError} THEN 1 ELSE 0 END AS failed, CASE WHEN ${isFailure} THEN 0 ELSE 1 END AS counts, ${more.length > 0 ? placed : ''}${instanceOf(write)} AS instance, start_time, time,
     aggregation_temporality AS temporality, COALESCE(count, value) AS n, COALESCE(sum, 0) * ${unit} AS s
   FROM otel.metrics
   WHERE ${within(write, 'time', range).slice(1, -1)} AND service_name <> '' AND ((${isCounter}) OR (${isDuration}))${onlyFocus(write, focus)}

@@ -1,5 +1,4 @@
-import type { DialectWriter } from '../../../src/contract/telemetry/index.ts';
-import { code, eitherWindow, onlyFocus, within } from '../sql.ts';
+import { code, eitherWindow, isNamed, onlyFocus, within } from '../sql.ts';
 import { listed, type Finding, type Row } from '../notebook.ts';
 import { farFromUsual, short } from './resources.ts';
 import type { Scene, Step } from '../scene.ts';
@@ -33,10 +32,6 @@ export const words = {
   wellness: ['availab', 'success'],
   latency: ['latency', 'duration', 'response_time', 'response time'],
 } as const;
-
-export function isNamed(write: DialectWriter, names: readonly string[]): string {
-  return `(${names.map((word) => `lower(name) LIKE ${write.literal(`%${word}%`)}`).join(' OR ')})`;
-}
 
 /** Of several gauges of one thing, the mean is what adds up over requests. */
 const means = ['average', 'mean', 'avg'];

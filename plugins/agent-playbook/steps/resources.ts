@@ -1,6 +1,5 @@
-import { code, onlyFocus, within } from '../sql.ts';
-import { listed, type Finding, type Row } from '../notebook.ts';
-import type { TimeRange } from '../question/time-range.ts';
+import { code, instanceOf, isNamed, onlyFocus, within } from '../sql.ts';
+import { hourBefore, listed, type Finding, type Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
 
 /** A gauge of a service that is far from what it was. */
@@ -22,11 +21,13 @@ export interface Resources extends Finding {
   readonly changes: readonly ResourceChange[];
 }
 
-/** How far back the usual is looked for: gauges come once a minute or less often. */
-const hour = 3_600_000;
 /** Words in the names of what a service can run out of. */
 const words =
   'cpu processor usage utiliz saturat memory heap restart lag pending queue throttl disk thread connection'.split(' ');
+/** Words in the names of what is lacking where it falls. */
+const falling = 'free availab idle remaining hit ready replica'.split(' ');
+/** Of the usual that is left, a fall leaves at most so much. */
+const leftAtMost = 0.6;
 export const farFromUsual = 8;
 /** Peaks further apart than this are not one: what services share reaches them at once. */
 const atOnce = 5 * 60_000;
@@ -37,56 +38,73 @@ const aNumber = 'value < 1e300';
  * Which service runs out of something: gauges against their median and median absolute deviation of the hour before. A
  * change has to be more than a service usually uses at most: next to nothing that became little is no shortage. One that
  * several services share is of what they stand on or of the traffic, and points at none of them. With `every`, all gauges
- * are read, latency too: for lack of any other evidence.
+ * are read, latency and the rates of counters too: for lack of any other evidence.
  */
-export async function* resources(
-  { notebook, write, windows, focus, beganAt }: Scene,
-  { every }: { readonly every: boolean },
-): Step<Resources> {
+export async function* resources(scene: Scene, { every }: { readonly every: boolean }): Step<Resources> {
+  const { notebook, write, windows, focus, beganAt } = scene;
   const { now } = windows;
-  const before: TimeRange = { start: new Date(now.start.getTime() - hour), end: now.start };
-  const named = words.map((word) => `lower(name) LIKE ${write.literal(`%${word}%`)}`).join(' OR ');
-  const rows = `is_monotonic = false AND ${aNumber} AND service_name <> ''${every ? '' : ` AND (${named})`}${onlyFocus(write, focus)}`;
-  // A tenth of the usual is noise in any gauge; without it one that never moved would make much of nothing.
-  const scale =
-    'CASE WHEN 1.4826 * d.deviation > 0.1 * abs(d.median_before) THEN 1.4826 * d.deviation ELSE 0.1 * abs(d.median_before) END';
+  const before = hourBefore(windows);
+  const range = { start: before.start, end: now.end };
+  const all = `${within(write, 'time', range).slice(1, -1)} AND ${aNumber} AND service_name <> ''${onlyFocus(write, focus)}`;
+  const falls = isNamed(write, falling);
+  const over = 'OVER (PARTITION BY service_name, name, instance, start_time ORDER BY time)';
+  const rates = `
+  UNION ALL SELECT service_name, name, time, sum(CASE WHEN place = 1 THEN 0 WHEN total >= total_last THEN total - total_last ELSE total END) AS amount, 0 AS falls
+  FROM (
+    SELECT service_name, name, time, total, row_number() ${over} AS place, lag(total) ${over} AS total_last
+    FROM (
+      SELECT service_name, name, time, start_time, ${instanceOf(write)} AS instance, sum(value) AS total
+      FROM otel.metrics
+      WHERE ${all} AND is_monotonic = true AND aggregation_temporality = 'cumulative'
+      GROUP BY service_name, name, time, start_time, ${instanceOf(write)}
+    ) r
+  ) c
+  GROUP BY service_name, name, time`;
+  // A tenth of the usual is noise in any gauge; without it one that never moved would make much of nothing. What falls to
+  // nothing cannot fall further.
+  const least = 'CASE WHEN d.falls = 1 THEN 0.02 ELSE 0.1 END * abs(d.median_before)';
+  const scale = `CASE WHEN 1.4826 * d.deviation > ${least} THEN 1.4826 * d.deviation ELSE ${least} END`;
   const distance = write.ratio('n.now_value - d.median_before', scale);
-  const sql = `WITH m AS (
-  SELECT service_name, name, ${write.quantile('value', 0.5)} AS median_before
+  const sql = `WITH g AS (
+  SELECT service_name, name, time, CASE WHEN ${falls} THEN -value ELSE value END AS amount, CASE WHEN ${falls} THEN 1 ELSE 0 END AS falls
   FROM otel.metrics
-  WHERE ${within(write, 'time', before).slice(1, -1)} AND ${rows}
+  WHERE ${all} AND is_monotonic = false${every ? rates : ` AND ${isNamed(write, [...words, ...falling])}`}
+), m AS (
+  SELECT service_name, name, ${write.quantile('amount', 0.5)} AS median_before
+  FROM g
+  WHERE ${within(write, 'time', before)}
   GROUP BY service_name, name
 ), d AS (
-  SELECT p.service_name AS service_name, p.name AS name, min(m.median_before) AS median_before, ${write.quantile('abs(p.value - m.median_before)', 0.5)} AS deviation, max(p.value) AS most_before
-  FROM otel.metrics p JOIN m ON m.service_name = p.service_name AND m.name = p.name
-  WHERE ${within(write, 'p.time', before).slice(1, -1)} AND p.${aNumber}
+  SELECT p.service_name AS service_name, p.name AS name, max(p.falls) AS falls, min(m.median_before) AS median_before, ${write.quantile('abs(p.amount - m.median_before)', 0.5)} AS deviation, max(p.amount) AS most_before
+  FROM g p JOIN m ON m.service_name = p.service_name AND m.name = p.name
+  WHERE ${within(write, 'p.time', before)}
   GROUP BY p.service_name, p.name
 ), q AS (
   SELECT name, ${write.quantile('most_before', 0.5)} AS typical_most
   FROM d
   GROUP BY name
 ), n AS (
-  SELECT service_name, name, ${beganAt === undefined ? 'max(value)' : write.quantile('value', 0.75)} AS now_value
-  FROM otel.metrics
-  WHERE ${within(write, 'time', now).slice(1, -1)} AND ${rows}
+  SELECT service_name, name, ${beganAt === undefined ? 'max(amount)' : write.quantile('amount', 0.75)} AS now_value
+  FROM g
+  WHERE ${within(write, 'time', now)}
   GROUP BY service_name, name
 ), k AS (
   SELECT n.service_name AS service_name, n.name AS name, min(p.time) AS peak
-  FROM otel.metrics p JOIN n ON n.service_name = p.service_name AND n.name = p.name
-  WHERE ${within(write, 'p.time', now).slice(1, -1)} AND p.value >= n.now_value AND p.${aNumber}
+  FROM g p JOIN n ON n.service_name = p.service_name AND n.name = p.name
+  WHERE ${within(write, 'p.time', now)} AND p.amount >= n.now_value
   GROUP BY n.service_name, n.name
 )
-SELECT n.service_name AS service_name, n.name AS name, n.now_value AS value_now, d.median_before AS value_before, d.most_before AS most_before, k.peak AS peak, ${distance} AS z
+SELECT n.service_name AS service_name, n.name AS name, CASE WHEN d.falls = 1 THEN -n.now_value ELSE n.now_value END AS value_now, CASE WHEN d.falls = 1 THEN -d.median_before ELSE d.median_before END AS value_before, k.peak AS peak, ${distance} AS z
 FROM n JOIN d ON d.service_name = n.service_name AND d.name = n.name JOIN q ON q.name = n.name JOIN k ON k.service_name = n.service_name AND k.name = n.name
-WHERE ${scale} > 0 AND n.now_value - d.median_before > q.typical_most
+WHERE ${scale} > 0 AND ((d.falls = 0 AND n.now_value - d.median_before > q.typical_most) OR (d.falls = 1 AND n.now_value > d.most_before AND n.now_value >= ${leftAtMost} * d.median_before))
 ORDER BY z DESC, service_name, name
 LIMIT 50`;
   const { rows: answer, ...finding } = yield* notebook.ask({
     question: every
-      ? 'Which service has a gauge far above what it was?'
+      ? 'Which service has a gauge far from what it was?'
       : 'Which service uses far more of a resource than before?',
     sql,
-    window: { start: before.start, end: now.end },
+    window: range,
     judge(found) {
       const changes = read(found).filter(({ alone, z }) => alone && z >= farFromUsual);
       const verdict = found.length === 0 || every ? 'neutral' : 'refutes';
@@ -111,10 +129,10 @@ function read(rows: readonly Row[]): readonly ResourceChange[] {
         other.metric === own.metric &&
         other.service !== own.service &&
         other.z >= farFromUsual &&
-        other.value - other.valueBefore > (own.value - own.valueBefore) / 2 &&
+        Math.abs(other.value - other.valueBefore) > Math.abs(own.value - own.valueBefore) / 2 &&
         Math.abs(other.peak - peak) <= atOnce,
     );
-    const exhaustible = words.some((word) => own.metric.toLowerCase().includes(word));
+    const exhaustible = [...words, ...falling].some((word) => own.metric.toLowerCase().includes(word));
     return Object.assign(own, { alone: !shared, exhaustible });
   });
 }

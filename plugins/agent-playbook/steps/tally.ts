@@ -100,38 +100,6 @@ export function figures({ calls, failed, median, p95 }: Pick<Tallied, 'calls' | 
   return `${failed} of ${calls} failed, ${milliseconds(median)} at the median and ${milliseconds(p95)} at p95`;
 }
 
-export interface Version {
-  readonly service: string;
-  readonly version: string;
-  readonly first: Date;
-  readonly previous: string;
-}
-
-/** Versions that came while their service ran another. */
-export async function* newVersions(
-  desk: Desk,
-  { now, before }: Windows,
-): Step<Pick<Tally, 'evidenceId' | 'rows'> & { readonly added: readonly Version[] }> {
-  const range = { start: before?.start ?? now.start, end: now.end };
-  const counted = yield* tally(desk, {
-    question: 'Which versions of services ran, and from when on?',
-    range,
-    by: ['s.service_name', 's.service_version'],
-    where: ["s.service_version <> ''"],
-  });
-  const added = counted.rows.flatMap(({ names: [service = '', release = ''], first }) => {
-    const others = counted.rows.filter(({ names: [name] }) => name === service);
-    const [oldest] = others.toSorted((a, b) => (a.first?.getTime() ?? 0) - (b.first?.getTime() ?? 0));
-    const previous = oldest?.names[1] ?? release;
-    return first === undefined || previous === release ? [] : [{ service, version: release, first, previous }];
-  });
-  return { ...counted, added };
-}
-
-export function describeVersion({ service, version: release, first, previous }: Version): string {
-  return `${code(service, 60)} ${code(release, 60)}, first seen at ${moment(first)} (${code(previous, 60)} before)`;
-}
-
 /** How one service fares, now and before. */
 export async function* fares(
   desk: Desk,

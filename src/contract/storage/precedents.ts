@@ -28,7 +28,7 @@ export async function precedents(
       const sameKind = incident.finding.category === finding.category;
       return { incident, score: (sameKind ? 1 : 0) + sameWords, isAlike: sameKind || sameWords >= alike };
     })
-    .filter(({ incident, isAlike }) => isAlike && incident.id !== of?.id)
+    .filter(({ incident, isAlike }) => isAlike && (of === undefined ? isOver(incident) : incident.id !== of.id))
     .toSorted((a, b) => b.score - a.score)
     .slice(0, shown)
     .map(({ incident }) => incident);
@@ -42,9 +42,15 @@ function likeness(one: string, other: string): number {
   return same / Math.max(1, ours.size + theirs.size - same);
 }
 
+/** Of what a chat asks about, an open incident may be the very thing. */
+function isOver({ status }: Incident): boolean {
+  return status === 'resolved' || status === 'dismissed';
+}
+
 /** How an incident ended: one sentence. */
-export function howItEnded({ status, resolution, resolvedAt }: Incident): string {
-  if (status !== 'resolved' && status !== 'dismissed') return `It is still open: ${status}.`;
+export function howItEnded(incident: Incident): string {
+  if (!isOver(incident)) return `It is still open: ${incident.status}.`;
+  const { status, resolution, resolvedAt } = incident;
   const how = resolution === undefined ? '' : ` as ${resolution.kind.replaceAll('_', ' ')}`;
   const original = resolution?.duplicateOf === undefined ? '' : ` of ${resolution.duplicateOf}`;
   const when = resolvedAt === undefined ? '' : ` on ${resolvedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
