@@ -3,7 +3,7 @@ import { grantFindings, systemFindings } from './grants.ts';
 import type { ProbeOptions } from './attempt.ts';
 import { outsideFindings } from './outside.ts';
 import { rowFindings } from './rows.ts';
-import { settingFindings } from './settings.ts';
+import { settingFindings, setupFindings } from './settings.ts';
 
 export type { ProbeOptions } from './attempt.ts';
 export type { Send, Sender } from './attempt.ts';
@@ -16,6 +16,7 @@ export async function probeWarehouse(options: ProbeOptions): Promise<readonly Fi
     ...(await rowFindings(options)),
     ...(await grantFindings(options, tables)),
     ...(await settingFindings(options)),
+    ...(await setupFindings(options)),
     ...(await outsideFindings(send)),
     ...(await systemFindings(options, tables)),
   ];

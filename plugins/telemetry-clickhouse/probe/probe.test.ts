@@ -149,11 +149,36 @@ describeOnEngine('the probe of a warehouse', () => {
     expect(`${found?.detail} ${found?.hint}`).toMatch(words);
   });
 
+  it('sees what was configured since the set-up was printed, and says what', async () => {
+    const setup = (findings: readonly Finding[]) => findings.find(({ check }) => check === 'set-up');
+    const byAttribute = { boundary: { mode: 'resource_attribute', key: 'tenant.id' } } as const;
+    // A user that was made by hand, or by an earlier version.
+    const unmarked = (xml: string) => xml.replace(/sightline-setup:[^<]*/, '');
+    expect(setup(await probe(unmarked, byAttribute))).toBeUndefined();
+    await using gateway = await open();
+    const found = async (options: Partial<ProbeOptions>) => setup(await probeOf(gateway, options));
+    const tables = () => physicalTables(gateway.rows, physicalColumns(gateway.rows), opened.mapping);
+    expect(await found({})).toMatchObject({ status: 'ok' });
+    expect(await found({ tables: async () => (await tables()).toReversed() })).toMatchObject({ status: 'ok' });
+    expect(await found(byAttribute)).toMatchObject({
+      status: 'fail',
+      detail: 'The set-up was printed for another configuration: what tells organizations apart changed since.',
+      hint: expect.stringContaining('setup --print'),
+    });
+    const fewer = { tables: async () => (await tables()).slice(1), isolation: 'degraded' } as const;
+    expect(await found(fewer)).toMatchObject({
+      status: 'warn',
+      detail: expect.stringContaining('the tables that are read'),
+    });
+  });
+
   it('finds a single layer, which the config may accept', async () => {
     expect(wrong(await probe(undefined, { server: { by: 'none' } }))).toContain('fail: other organizations');
     expect(wrong(await probe(undefined, { server: { by: 'none' }, isolation: 'degraded' }))).toEqual([
       'warn: other organizations',
-      ...always,
+      'warn: nested settings',
+      'warn: set-up',
+      'warn: file()',
     ]);
   });
 
@@ -211,7 +236,7 @@ describeOnEngine('the probe of a warehouse', () => {
     it('holds nothing for proven where no organization, or no table, is there to try it with', async () => {
       const role = { by: 'role', role: 'org_{tenant}' } as const;
       expect(wrong(await probeOf(gateway, { server: role, tenants: [] }))).toContain('fail: other organizations');
-      expect(wrong(await probeOf(gateway, { tables: async () => [] }))).toEqual(['warn: empty tables', ...always]);
+      expect(wrong(await probeOf(gateway, { tables: async () => [] }))).toContain('warn: empty tables');
     });
   });
 

@@ -1,6 +1,7 @@
-import { judged, type Finding } from '../../../src/contract/telemetry/index.ts';
+import { changedParts, judged, type Finding } from '../../../src/contract/telemetry/index.ts';
 import { textOf } from '../quote.ts';
 import { unproven, attempt, type Outcome, type Send, type ProbeOptions } from './attempt.ts';
+import { access } from '../setup/access.ts';
 import { userName } from './grants.ts';
 
 /** The first versions in which a SETTINGS clause within a query obeys the profile. */
@@ -28,6 +29,32 @@ export async function settingFindings(options: Options): Promise<readonly Findin
     }),
     await nestedSettings(options),
     await limits(send),
+  ];
+}
+
+const said: Readonly<Record<string, string>> = {
+  tables: 'the tables that are read',
+  policies: 'what tells organizations apart',
+  roles: 'the organizations with roles of their own',
+};
+
+/** Whether what the set-up made is for the configuration of today. Nothing is said where it left no mark. */
+export async function setupFindings(options: ProbeOptions): Promise<readonly Finding[]> {
+  const { server, boundary, tenants } = options;
+  // No set-up can be printed for nobody.
+  if (tenants.length === 0 && (server.by === 'role' || 'template' in boundary)) return [];
+  const outcome = await attempt(options.send, "SELECT getSetting('log_comment') AS value");
+  const kept = outcome.kind === 'done' ? textOf(outcome.rows[0]?.['value']) : '';
+  const limits = { executionSeconds: 0, memoryBytes: 0 };
+  const changed = changedParts(kept, (await access({ ...options, username: '', limits })).fingerprint);
+  if (changed === undefined) return [];
+  return [
+    judged('set-up', changed.length === 0, {
+      ok: 'What the set-up made is for this configuration.',
+      status: options.isolation === 'degraded' ? 'warn' : 'fail',
+      detail: `The set-up was printed for another configuration: ${changed.map((part) => said[part] ?? part).join(', ')} changed since.`,
+      hint: 'Print it again and run it: sightline telemetry setup --print.',
+    }),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { SightlineError } from '../../../src/contract/core/index.ts';
-import type { Tenancy, Tenant, SetupScript } from '../../../src/contract/telemetry/index.ts';
+import { fingerprint, type Tenancy, type Tenant, type SetupScript } from '../../../src/contract/telemetry/index.ts';
 import { tenantExpression, tenantLiteral, tenantOfQueryId } from '../tenant.ts';
 import type { PhysicalTable } from './physical-tables.ts';
 import { profileSettings, type ProfileLimits, type ProfileSetting } from './profile.ts';
@@ -119,6 +119,8 @@ export interface Access {
   readonly username: string;
   readonly profile: string;
   readonly settings: readonly ProfileSetting[];
+  /** Of all below, kept in the profile: what is configured since is seen by it. */
+  readonly fingerprint: string;
   readonly grants: readonly Grant[];
   /** Tables whose columns the user looks up before it has any role, to know how they are mapped. */
   readonly seen: readonly Grant[];
@@ -133,6 +135,24 @@ export interface Access {
 }
 
 export async function access(options: AccessOptions): Promise<Access> {
+  const given = await accessOf(options);
+  const { grants, seen, policies, roles } = given;
+  const parts = {
+    tables: [...grants, ...seen].map((grant) => grantSql(grant)),
+    policies: policies.map((policy) => policySql(policy, '', '', '')),
+    roles: roles.flatMap(({ name, grants: own, policies: kept }) => [
+      ...own.map((grant) => grantSql(grant)),
+      ...kept.map((policy) => policySql(policy, name, '', '')),
+      name,
+    ]),
+  };
+  const printed = fingerprint(parts);
+  // A setting without a meaning of its own, which every statement of ours with a label overrides.
+  const settings = given.settings.map((one) => (one.name === 'log_comment' ? { ...one, value: printed } : one));
+  return { ...given, settings, fingerprint: printed };
+}
+
+async function accessOf(options: AccessOptions): Promise<Omit<Access, 'fingerprint'>> {
   const { username, limits, server, boundary, tenants } = options;
   if ((server.by === 'role' || 'template' in boundary) && tenants.length === 0) {
     throw new SightlineError('config_invalid', 'telemetry.tenancy.organizations is missing.', {

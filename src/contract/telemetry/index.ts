@@ -12,6 +12,7 @@ export type * from './values.ts';
 export type * from './warehouse.ts';
 export * from './cells.ts';
 export * from './failures.ts';
+export * from './fingerprint.ts';
 export * from './operations.ts';
 export type * from './batch-codec.ts';
 export { decodeBatch, encodeBatch } from './batch-codec.ts';
