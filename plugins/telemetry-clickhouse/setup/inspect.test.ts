@@ -103,7 +103,7 @@ describeOnEngine('a look at a warehouse', () => {
           columns: {
             time: 'time',
             severity_text: 'level',
-            severity_number: expect.stringContaining("IN ('error',"),
+            severity_number: expect.stringContaining('CASE lower(level) WHEN'),
             body: 'message',
             service_name: 'app',
           },

@@ -81,8 +81,8 @@ const readings: Readonly<Record<string, readonly Reading[]>> = {
       says: 'words in another form',
       prefix: 'status_code_',
       words: {
-        ERROR: ['error', 'err', 'fail', 'failed', 'failure', 'fatal', 'exception'],
-        OK: ['ok', 'success', 'succeeded', 'successful'],
+        ERROR: ['error', 'err', 'fail', 'failed', 'failure', 'fatal'],
+        OK: ['ok', 'success', 'succeeded'],
         UNSET: ['unset', '', 'default', 'debug', 'info', 'warning', 'warn'],
       },
       rest: 'UNSET',
@@ -104,11 +104,11 @@ const readings: Readonly<Record<string, readonly Reading[]>> = {
       says: 'words',
       words: {
         21: ['fatal', 'critical', 'crit', 'emergency', 'emerg', 'alert', 'panic'],
-        17: ['error', 'err', 'severe', 'e'],
-        13: ['warn', 'warning', 'w'],
-        9: ['info', 'information', 'informational', 'notice', 'log', 'i'],
-        5: ['debug', 'verbose', 'fine', 'd'],
-        1: ['trace', 'finest'],
+        17: ['error', 'err', 'severe'],
+        13: ['warn', 'warning'],
+        9: ['info', 'information', 'informational', 'notice', 'log'],
+        5: ['debug', 'verbose'],
+        1: ['trace'],
       },
       rest: '0',
     },
@@ -254,7 +254,7 @@ function wordFit(column: LogicalColumn, seen: Seen, given: readonly string[], sq
   if (!tens && !/syslog|priority/i.test(seen.name) && given.every((cell) => expected.has(cell))) {
     return textFit(column, seen, sql);
   }
-  const text = sql.text(seen.sql);
+  const text = seen.holds === 'text' ? seen.sql : sql.text(seen.sql);
   if (column.name === 'status_code' && given.every((cell) => /^[1-5]\d\d$/.test(cell))) {
     return { found: 'HTTP status codes', mend: `CASE WHEN ${text} >= '500' THEN 'ERROR' ELSE 'UNSET' END` };
   }
@@ -268,16 +268,17 @@ function wordFit(column: LogicalColumn, seen: Seen, given: readonly string[], sq
   const words = [...new Set(known.map((cell) => cell.toLowerCase()))].toSorted().slice(0, 8).join(', ');
   const others = given.length - known.length;
   const rest = others === 0 ? '' : `; ${others} of ${given.length} values are others, read as ${reading.rest}`;
-  return { found: `${reading.says} (${words})${rest}`, mend: chosen(column.type, reading, text) };
+  return { found: `${reading.says} (${words})${rest}`, mend: chosen(column.type, reading, seen, text) };
 }
 
 /** A severity's number told from its word. */
-export function severityOf(text: string, { sql, cells }: Seen): Fit {
+export function severityOf(text: string, seen: Seen): Fit {
+  const { sql, cells } = seen;
   const words = readings['severity_number']?.at(-1);
   if (words === undefined) throw new TypeError('no words');
   const unknown = new Set(givenOf(cells).filter((cell) => !knows(words, cell))).size;
   const rest = unknown === 0 ? '' : `; ${unknown} words are not known and read as 0`;
-  return { found: `told from the words of ${text}${rest}`, mend: chosen('int64', words, sql) };
+  return { found: `told from the words of ${text}${rest}`, mend: chosen('int64', words, seen, sql) };
 }
 
 function knows({ words, prefix = '' }: Reading, cell: string): boolean {
@@ -285,14 +286,23 @@ function knows({ words, prefix = '' }: Reading, cell: string): boolean {
   return Object.values(words).some((list) => list.includes(word));
 }
 
-function chosen(type: LogicalColumn['type'], { words, prefix, rest }: Reading, text: string): string {
-  const lower = prefix === undefined ? `lower(${text})` : `replace(lower(${text}), '${prefix}', '')`;
+function chosen(
+  type: LogicalColumn['type'],
+  { words, prefix = '', rest }: Reading,
+  { cells }: Seen,
+  text: string,
+): string {
+  const hasPrefix = prefix !== '' && cells.some((cell) => cell?.toLowerCase().startsWith(prefix) === true);
+  const given = givenOf(cells);
+  const isNumber = given.length > 0 && given.every((cell) => /^\d+$/.test(cell));
+  const lower = isNumber ? text : `lower(${text})`;
+  const word = hasPrefix ? `replace(${lower}, '${prefix}', '')` : lower;
   const value = (of: string) => (type === 'string' ? `'${of}'` : of);
   const cases = Object.entries(words)
     .filter(([of]) => of !== rest)
-    .map(([of, list]) => `WHEN ${lower} IN (${list.map((word) => `'${word}'`).join(', ')}) THEN ${value(of)}`);
-  const chosenOf = `CASE ${cases.join(' ')} ELSE ${value(rest)} END`;
-  return type === 'string' ? chosenOf : `CAST(${chosenOf} AS BIGINT)`;
+    .flatMap(([of, list]) => list.map((one) => `WHEN '${one}' THEN ${value(of)}`));
+  const whole = `CASE ${word} ${cases.join(' ')} ELSE ${value(rest)} END`;
+  return type === 'string' ? whole : `CAST(${whole} AS BIGINT)`;
 }
 
 function idFit(name: string, digits: number, seen: Seen, given: readonly string[], sql: Sql): Fit | undefined {

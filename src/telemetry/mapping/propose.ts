@@ -106,13 +106,20 @@ async function propose(
     }
     const free = tables.filter(({ from }) => !taken.has(bare(from)));
     const best = await likest(table, free, reader);
-    if (best === undefined) {
-      notes.push(...nearly(table, free).slice(0, 3));
-      continue;
-    }
+    if (best === undefined) continue;
+    taken.add(bare(best.from.from));
     const { from, columns, timeBounds } = best;
     written[table] = { from: from.from, columns, ...(timeBounds.length > 0 && { timeBounds }) };
     notes.push(...best.notes);
+  }
+  for (const table of tableNames) {
+    if (table in written || known?.mapping.tables[table] !== undefined) continue;
+    notes.push(
+      ...nearly(
+        table,
+        tables.filter(({ from }) => !taken.has(bare(from))),
+      ).slice(0, 3),
+    );
   }
   const { config } = known ?? {};
   if (config === undefined && Object.keys(written).length === 0) return undefined;
