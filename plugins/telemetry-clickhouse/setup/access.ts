@@ -140,11 +140,11 @@ export async function access(options: AccessOptions): Promise<Access> {
   const parts = {
     tables: [...grants, ...seen].map((grant) => grantSql(grant)),
     policies: policies.map((policy) => policySql(policy, '', '', '')),
-    roles: roles.flatMap(({ name, grants: own, policies: kept }) => [
-      ...own.map((grant) => grantSql(grant)),
-      ...kept.map((policy) => policySql(policy, name, '', '')),
-      name,
-    ]),
+    roles: [
+      ...roles.map(({ name }) => name),
+      ...roles.flatMap(({ name, grants: own }) => own.map((grant) => `${grantSql(grant)} TO ${name}`)),
+      ...roles.flatMap(({ name, policies: own }) => own.map((policy) => policySql(policy, name, name, ''))),
+    ],
   };
   const printed = fingerprint(parts);
   // A setting without a meaning of its own, which every statement of ours with a label overrides.
