@@ -2,8 +2,10 @@ import { defineTool, SightlineError, type Tool, type ToolContext } from '../cont
 import type { Dialect } from '../contract/telemetry/index.ts';
 import type { KeptPages } from '../telemetry/query/kept-results.ts';
 import type { QueryPipeline } from '../telemetry/query/pipeline.ts';
+import type { QueryRequest } from '../telemetry/query/request.ts';
 import type { QueryResult, ReadAhead, Truncation } from '../telemetry/query/result.ts';
 import type { TimeBounds } from '../telemetry/query/window.ts';
+import { withNewest } from './query-otel/newest.ts';
 import { describeQueryOtel, sqlManual, renderAnswer, type Answer } from './query-otel/render.ts';
 import {
   defaultQueryOtelLimits,
@@ -21,6 +23,8 @@ export interface QueryOtelParts {
   readonly dialect: Dialect;
   readonly now: () => Date;
   readonly limits?: QueryOtelLimits;
+  /** Whether the receiver feeds the warehouse: then one who finds nothing is told when something last came. */
+  readonly receives?: boolean;
 }
 
 /** `query_otel`: read-only SQL over the organization's telemetry, and paging in results that were cut. */
@@ -47,7 +51,7 @@ export function createQueryOtel(parts: QueryOtelParts): Tool<QueryOtelInputSchem
 }
 
 async function query(
-  { pipeline, keptResults, now }: QueryOtelParts,
+  { pipeline, keptResults, now, receives }: QueryOtelParts,
   limits: QueryOtelLimits,
   input: QueryOtelInput,
   { principal, signal, requestId, traceId, operation, roomBytes }: ToolContext,
@@ -56,7 +60,7 @@ async function query(
     throw wrong('sql is missing.', 'Send sql, or result_id to read on in a result that was cut.');
   }
   refuseTogether(input, ['offset', 'contains'], 'result_id', 'Put LIMIT and filters into the sql instead.');
-  const result = await pipeline.run({
+  const request: QueryRequest = {
     organizationId: principal.organizationId,
     sql: input.sql,
     reader: principal,
@@ -70,7 +74,9 @@ async function query(
     signal,
     requestId,
     operation,
-  });
+  };
+  const found = await pipeline.run(request);
+  const result = receives === true ? await withNewest(found, request, pipeline) : found;
   const { readAhead } = result;
   return readAhead === undefined ? result : keep({ ...result, readAhead }, keptResults, principal);
 }

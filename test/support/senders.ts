@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { callTool } from './call.ts';
+import { callTool, type Called } from './call.ts';
 import {
   createKey,
   exchange,
@@ -25,6 +25,8 @@ export interface Receiving {
   readonly directory: string;
   /** The ingest token. */
   readonly token: string;
+  /** One call of query_otel. */
+  query(args: Readonly<Record<string, unknown>>): Promise<Called>;
   /** The rows of a statement, once there are so many. */
   rows(sql: string, expected?: number): Promise<unknown[][]>;
   restart(): Promise<void>;
@@ -49,9 +51,10 @@ export async function openReceiving(ingest: object = {}, workers?: number): Prom
     gateway,
     directory,
     token,
+    query: (args) => callTool(receiving.gateway.url, accessToken, 'query_otel', args),
     async rows(sql, expected = 1) {
       for (let tries = 0; ; tries += 1) {
-        const called = await callTool(receiving.gateway.url, accessToken, 'query_otel', { sql, max_rows: 10_000 });
+        const called = await receiving.query({ sql, max_rows: 10_000 });
         if (called.isError) throw new Error(called.text);
         const { rows } = answered.parse(called.structured);
         if (rows.length >= expected || tries === 100) return rows;

@@ -40,10 +40,27 @@ export const frontWiring: Wiring<FrontParts> = {
     if (collector !== undefined) return collectorSource(collector, storage.directory);
     return sink === undefined ? noIngest : ingestSource(ingestTokens, urls.publicUrl);
   },
-  tools: ({ storage, pipeline, keptResults, telemetry, ingest, agent, wake, urls, foundation: { logger, now } }) =>
+  tools: ({
+    storage,
+    pipeline,
+    keptResults,
+    telemetry,
+    sink,
+    ingest,
+    agent,
+    wake,
+    urls,
+    foundation: { logger, now },
+  }) =>
     createTools({
       storage,
-      queryOtel: createQueryOtel({ pipeline, keptResults, dialect: telemetry.dialect, now }),
+      queryOtel: createQueryOtel({
+        pipeline,
+        keptResults,
+        dialect: telemetry.dialect,
+        now,
+        receives: sink !== undefined,
+      }),
       ingest,
       publicUrl: urls.publicUrl,
       engine: agent.engine,
