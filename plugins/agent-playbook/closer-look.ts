@@ -7,7 +7,7 @@ import { bucketWidth, firstFailure, onset, type Onset } from './steps/onset.ts';
 import { signalOnset } from './steps/signal-onset.ts';
 import { tracePaths, type TracePaths } from './steps/trace-paths.ts';
 import type { Suspect } from './suspects.ts';
-import { usual } from './notebook.ts';
+import { usual, type Windows } from './notebook.ts';
 import { newVersions, type Versions } from './steps/versions.ts';
 
 /** What is asked about the first suspect alone. */
@@ -23,7 +23,6 @@ export interface CloserLook {
 }
 
 export async function* lookCloser(scene: Scene, suspect: Suspect, clues: Clues): Step<CloserLook> {
-  const versions = usual(scene.windows).length === 0 ? undefined : yield* newVersions(scene);
   const { operation } = suspect.seenIn;
   const examples = yield* exemplars(scene, {
     services: [suspect.seenIn.service],
@@ -40,7 +39,18 @@ export async function* lookCloser(scene: Scene, suspect: Suspect, clues: Clues):
   const bad = badSpans(suspect, clues);
   const contrasts = bad && (yield* attributeContrast(scene, bad));
   const known = isLate ? { onset: undefined, began: alertedAt } : { onset: found, began: found?.at ?? scene.beganAt };
+  const versions =
+    usual(scene.windows).length === 0
+      ? undefined
+      : yield* newVersions({ ...scene, windows: since(scene.windows, known.began) });
   return { versions, examples, treeId, paths, ...known, contrasts };
+}
+
+/** The same time, cut where it began if that is earlier: what came with it is new. */
+function since(windows: Windows, began: Date | undefined): Windows {
+  const { now, before, references } = windows;
+  if (began === undefined || before === undefined || began >= now.start || began <= before.start) return windows;
+  return { now: { start: began, end: now.end }, before: { start: before.start, end: began }, references };
 }
 
 /** Which spans show it, where single spans do. */

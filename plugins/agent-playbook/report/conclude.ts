@@ -65,7 +65,7 @@ function somethingWrong(
     claim(what(suspect), suspect.evidenceIds),
     ...unchanged(scene, clues),
     ...affected(clues),
-    ...(onset?.at ? [claim(`It began ${interval(onset.at, onset.after)}`, [onset.evidenceId])] : []),
+    ...(onset?.at ? [claim(`It began ${interval(onset, onset.at)}`, [onset.evidenceId])] : []),
     ...shared(closer),
     ...logs.slice(0, 3).map((pattern) => claim(describeLog(pattern), [clues.logs.evidenceId])),
     ...changed(changes, began, suspect),

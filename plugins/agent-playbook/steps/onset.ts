@@ -19,6 +19,8 @@ export interface Onset extends Finding {
   readonly z: number;
   /** The last moment at which it is known not to have been so. */
   readonly after?: Date | undefined;
+  /** The first moment at which it was seen, where it began with a version before that. */
+  readonly seen?: Date | undefined;
 }
 
 /** Seconds. */
@@ -70,25 +72,36 @@ export async function* firstFailure({ notebook, write, range, ...failure }: NewF
   const { service, operation, message } = failure;
   const scope = (column: string) => within(write, column, range).slice(1, -1);
   const sql = `WITH f AS (
-  SELECT min(time) AS first_seen, count(*) AS times
+  SELECT min(time) AS first_seen, count(*) AS times, CASE WHEN min(service_version) = max(service_version) THEN min(service_version) ELSE '' END AS version
   FROM otel.spans
   WHERE ${scope('time')} AND service_name = ${write.literal(service)} AND status_code = 'ERROR' AND ${masked(write, 'status_message', 160)} = ${write.literal(message)}
 )
-SELECT min(f.first_seen) AS first_seen, min(f.times) AS times, max(CASE WHEN s.time < f.first_seen THEN s.time END) AS last_without
+SELECT min(f.first_seen) AS first_seen, min(f.times) AS times, max(CASE WHEN s.name = ${write.literal(operation)} AND s.time < f.first_seen THEN s.time END) AS last_without,
+  min(f.version) AS version, min(CASE WHEN s.service_version = f.version AND f.version <> '' THEN s.time END) AS released, min(CASE WHEN s.service_version <> f.version THEN s.time END) AS other_version
 FROM otel.spans s CROSS JOIN f
-WHERE ${scope('s.time')} AND s.service_name = ${write.literal(service)} AND s.name = ${write.literal(operation)}
+WHERE ${scope('s.time')} AND s.service_name = ${write.literal(service)}
 LIMIT 1`;
-  const find = ([row]: readonly Row[]): Pick<Onset, 'at' | 'z' | 'after'> => {
-    const at = row && newSince(row, range);
-    return at === undefined ? { at, z: 0 } : { at, z: distances, after: row?.time('last_without') };
+  const find = ([row]: readonly Row[]): Pick<Onset, 'at' | 'z' | 'after' | 'seen'> => {
+    const first = row && newSince(row, range);
+    if (row === undefined || first === undefined) return { at: undefined, z: 0 };
+    const released = releasedBefore(row, first, range);
+    if (released !== undefined) return { at: released, z: distances, seen: first };
+    return { at: first, z: distances, after: row.time('last_without') };
   };
   const { rows: answer, ...finding } = yield* notebook.ask({
     question: `When did ${code(service, 60)} first fail so?`,
     sql,
     window: range,
     judge(rows) {
-      const { at, after } = find(rows);
+      const { at, after, seen } = find(rows);
       if (!at) return { observation: `Failures that say ${code(message)} are not new.`, verdict: 'neutral' };
+      if (seen) {
+        const version = code(rows[0]?.text('version') ?? '', 60);
+        return {
+          observation: `The first that says ${code(message)} is at ${second(seen)}; all are of ${version}, first seen at ${second(at)}.`,
+          verdict: 'supports',
+        };
+      }
       const last = after ? `; the call before it, at ${second(after)}, did not fail so` : '';
       return { observation: `The first that says ${code(message)} is at ${second(at)}${last}.`, verdict: 'supports' };
     },
@@ -102,6 +115,14 @@ function newSince(row: Row, range: TimeRange): Date | undefined {
   if (at === undefined || times < fewestTimes) return undefined;
   const [without, rest] = [at.getTime() - range.start.getTime(), range.end.getTime() - at.getTime()];
   return without > (distances * rest) / times ? at : undefined;
+}
+
+/** When the version came that alone fails so, if at the rate of the failures the first of them may have been as long in coming. */
+function releasedBefore(row: Row, first: Date, range: TimeRange): Date | undefined {
+  const [released, other] = [row.time('released'), row.time('other_version')];
+  if (released === undefined || other === undefined || other >= released || released > first) return undefined;
+  const usual = (range.end.getTime() - first.getTime()) / row.number('times');
+  return first.getTime() - released.getTime() <= distances * usual ? released : undefined;
 }
 
 /** When the most frequent new failure began: few do not show among many that always are. */
@@ -142,7 +163,8 @@ function second(time: Date): string {
 }
 
 /** When it began, in words: an interval where it is known. */
-export function interval(at: Date, after: Date | undefined): string {
+export function interval({ after, seen }: Pick<Onset, 'after' | 'seen'>, at: Date): string {
+  if (seen !== undefined && moment(seen) !== moment(at)) return `between ${moment(at)} and ${moment(seen)}`;
   if (after === undefined) return `at about ${moment(at)}`;
   return moment(after) === moment(at) ? `at ${moment(at)}` : `between ${moment(after)} and ${moment(at)}`;
 }
