@@ -1,10 +1,15 @@
+import { DatabaseError } from 'pg';
+import type { SightlineError } from '../../src/contract/core/index.ts';
 import {
   expectApart,
+  isTenant,
+  mappingFor,
   otelTables,
   ownColumnsOf,
   sourcesOf,
   tableNames,
   type MappingConfig,
+  type MappingHelpers,
   type PhysicalColumns,
   type ResolvedMapping,
   type TableName,
@@ -12,10 +17,12 @@ import {
   type MappingPreset,
   type TableSource,
 } from '../../src/contract/telemetry/index.ts';
-import { viewMapping } from './boundary.ts';
+import { tenantPredicate, viewMapping } from './boundary.ts';
+import { ask } from './catalog.ts';
 import type { PostgresConfig } from './config.ts';
+import type { Connections } from './connections.ts';
 import { exporterPreset } from './presets/exporter.ts';
-import { writer } from './relation.ts';
+import { relationOf, writer } from './relation.ts';
 import { wrong, type BoundaryKind } from './settings.ts';
 import { quoteName } from './types.ts';
 
@@ -105,4 +112,43 @@ export async function resolveLayout(
   // Of views nothing says which columns the tables beneath them lack; the configuration does.
   const { empties } = await resolveTables(config, host, physical).catch(() => ({ empties: [] }));
   return { ...viewMapping(schema, tables), empties };
+}
+
+/**
+ * Reads each source as a statement would, and no row of it. Throws config_invalid where a name of the mapping or the tenancy
+ * is not there, or the login may not read it.
+ */
+export async function readOnce(
+  { tenancy }: PostgresConfig,
+  helpers: MappingHelpers,
+  mapping: ResolvedMapping,
+  connections: Connections,
+  signal: AbortSignal,
+): Promise<void> {
+  const { boundary, organizations } = tenancy;
+  const differs = JSON.stringify(mapping.tables).includes('{tenant}');
+  const tenants = Object.values(organizations ?? {}).filter((name) => isTenant(name));
+  const mappings = differs ? tenants.map((tenant) => mappingFor(mapping, tenant)) : [mapping];
+  const window = { start: new Date(0), end: new Date(1) };
+  for (const { tables } of mappings) {
+    for (const table of tableNames) {
+      for (const source of tables[table] ?? []) {
+        const one = { ...mapping, tables: { [table]: [source] } };
+        const relation = relationOf(helpers, one, table, { window }, () => tenantPredicate(boundary, source, 'NULL'));
+        try {
+          await ask(connections, `SELECT FROM ${relation} AS one LIMIT 0`, [], signal);
+        } catch (error) {
+          if (!(error instanceof DatabaseError)) throw error;
+          throw unreadable(table, source.from, error);
+        }
+      }
+    }
+  }
+}
+
+function unreadable(table: TableName, from: string, { code, message }: DatabaseError): SightlineError {
+  const what = `otel.${table} cannot be read from ${from}: ${message}.`;
+  if (code === '42501')
+    return wrong(what, 'GRANT SELECT on it, and USAGE on its schema, to the login in telemetry.url.');
+  return wrong(what, `Correct telemetry.mapping.tables.${table} or telemetry.tenancy.boundary.`);
 }

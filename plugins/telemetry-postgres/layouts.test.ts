@@ -241,6 +241,60 @@ for (const server of servers) {
       }
     });
 
+    describe('without views, over a table without the column that tells tenants apart', () => {
+      const config = {
+        mapping: mapped('public.events'),
+        tenancy: { boundary: { mode: 'column', column: 'org' }, ...tenants },
+        isolation: 'degraded',
+      };
+      const sql = `${simple('public.events', "'of alpha', 'alpha'")}; INSERT INTO public.events VALUES ('2026-03-01T12:00:00Z', 'of beta', 'beta')`;
+      const leaking = [
+        `SELECT (SELECT max(body) FROM otel.logs) FROM (SELECT 'alpha' AS org) AS x`,
+        `SELECT (SELECT count(*) FROM otel.logs) FROM (SELECT 'alpha' AS org) AS x`,
+        `SELECT x.org FROM (SELECT 'alpha' AS org) AS x WHERE EXISTS (SELECT FROM otel.logs WHERE body LIKE '%beta')`,
+        `WITH x AS (SELECT 'alpha' AS org) SELECT x.org, ARRAY(SELECT body FROM otel.logs) FROM x`,
+        `SELECT l.body FROM (SELECT 'alpha' AS org) AS x, LATERAL (SELECT body FROM otel.logs) AS l`,
+        `SELECT l.body FROM (SELECT 'alpha' AS org) AS x LEFT JOIN LATERAL (SELECT otel_logs.body FROM otel.logs AS otel_logs) AS l ON true`,
+      ];
+
+      it('a WITH of the caller stands beside ours, wherever it is written', async () => {
+        await withLayout(server, { sql, config }, async (telemetry) => {
+          for (const statement of [
+            'WITH x AS (SELECT body FROM otel.logs) SELECT * FROM x',
+            '((WITH x AS (SELECT body FROM otel.logs) SELECT * FROM x)) LIMIT 5',
+            `(WITH x AS (SELECT body FROM otel.logs) SELECT * FROM x) UNION SELECT body FROM otel.logs`,
+            `with recursive x(body, n) AS (SELECT body, 1 FROM otel.logs UNION ALL SELECT body, n + 1 FROM x WHERE n < 3) SELECT DISTINCT body FROM x`,
+            'TABLE otel.logs',
+          ]) {
+            const { rows } = await ask(telemetry, a, statement);
+            expect([statement, JSON.stringify(rows)]).toEqual([statement, expect.stringContaining('of alpha')]);
+            expect(rows).toHaveLength(1);
+          }
+        });
+      });
+
+      it('the start is refused, and says which table and column', async () => {
+        const without = `${sql}; ALTER TABLE public.events DROP COLUMN org`;
+        await expect(withLayout(server, { sql: without, config }, async () => {})).rejects.toMatchObject({
+          code: 'config_invalid',
+          message: expect.stringMatching(/otel\.logs .*public\.events.*"org"/),
+        });
+      });
+
+      it('a statement finds no column of its own in its place', async () => {
+        await withLayout(server, { sql, config }, async (telemetry, database) => {
+          for (const statement of leaking) {
+            const { rows } = await ask(telemetry, a, statement);
+            expect(JSON.stringify(rows)).not.toContain('beta');
+          }
+          await server.admin('ALTER TABLE public.events RENAME COLUMN org TO was_org', database);
+          for (const statement of leaking) {
+            await expect(ask(telemetry, a, statement)).rejects.toMatchObject({ code: expect.stringMatching(/./) });
+          }
+        });
+      });
+    });
+
     it('connections of tenants, each of which is probed', async () => {
       const url = `postgres://{login}@${server.host}:${server.port}/{database}`;
       const sql = `${simple('public.events', "'of alpha', ''")}; CREATE EXTENSION dblink`;

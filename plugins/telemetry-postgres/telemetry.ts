@@ -27,7 +27,7 @@ import { explain } from './failures.ts';
 import { functionNames, openGate, type PostgresGate } from './gate/index.ts';
 import { createSink } from './ingest/index.ts';
 import { KnownSmall, notKept } from './known-small.ts';
-import { resolveLayout } from './layout.ts';
+import { readOnce, resolveLayout } from './layout.ts';
 import { PostgresOperations } from './operations.ts';
 import { Pipelines } from './pipelines.ts';
 import { openStatement } from './query.ts';
@@ -79,6 +79,8 @@ export class PostgresTelemetry implements Telemetry {
     const version = await serverVersion(warehouses.main, signal);
     const physical = physicalColumns(warehouses.main, signal);
     const layout = await resolveLayout(this.#kind, this.#config, this.#host, physical);
+    if (this.#kind === 'substitution')
+      await readOnce(this.#config, this.#host.mapping, layout, warehouses.main, signal);
     await this.#ingest?.start(signal);
     this.dialect.found(version, servedTables(layout));
     this.#started = { gate, warehouses, layout, tokens: this.#tokens() };
@@ -114,7 +116,8 @@ export class PostgresTelemetry implements Telemetry {
     const mode = this.#tenancy.boundary;
     const template = gate.template(checked);
     const { mapping } = this.#host;
-    const text = template.write((table) => relationFor({ table, binding, tenant }, this.#kind, mode, layout, mapping));
+    const relation = (table: TableName) => relationFor({ table, binding, tenant }, this.#kind, mode, layout, mapping);
+    const text = this.#kind === 'substitution' ? template.writeApart(relation) : template.write(relation);
     const sent = template.isOfItsMoment ? text + notKept : text;
     if (template.saysFewRows) this.#small.expect(tenant, sent);
     return sent;

@@ -11,6 +11,7 @@ import { Parser } from './parser.ts';
 import { reachesOf } from './reach.ts';
 import { readStatement, Template } from './read.ts';
 import { PostgresStatement } from './statement.ts';
+import { only } from './tree.ts';
 
 export { functionNames } from './functions.ts';
 
@@ -35,6 +36,11 @@ class CheckedPostgres implements CheckedStatement, GatedStatement {
   write(relation: (table: TableName) => string): string {
     return this.#template.write(relation);
   }
+
+  writeApart(relation: (table: TableName) => string): string {
+    const withs = only('SelectStmt', this.tree.tree)?.['withClause'] !== undefined;
+    return this.#template.writeApart(relation, withs);
+  }
 }
 
 /** The firewall before PostgreSQL: only what it wrote itself, from a tree it knows all of, is sent. */
@@ -43,10 +49,10 @@ export interface PostgresGate {
   parse(sql: string): Promise<ParsedStatement>;
   /** Throws sql_refused, sql_not_read_only, unknown_table, unknown_function. */
   check(parsed: ParsedStatement): CheckedStatement;
-  /** `write` puts together what is sent: costs next to nothing, as often as it is asked. */
+  /** `write` and `writeApart` put together what is sent: they cost next to nothing, as often as they are asked. */
   template(
     checked: CheckedStatement,
-  ): GatedStatement & { readonly saysFewRows: boolean; readonly isOfItsMoment: boolean };
+  ): Pick<CheckedPostgres, 'tables' | 'write' | 'writeApart' | 'saysFewRows' | 'isOfItsMoment'>;
 }
 
 /** Loads PostgreSQL's own parser, which takes some ten milliseconds and a few megabytes. */

@@ -54,6 +54,26 @@ export class Template {
       .map((piece) => (typeof piece === 'string' ? piece : `${relation(piece.table)}${piece.alias}`))
       .join(' ');
   }
+
+  /**
+   * The same with each relation in a WITH before the whole statement, where no name of the caller's is seen: beneath a
+   * subquery of its own, a column that the table lacks would be found there.
+   * @param withs whether the statement as a whole has a WITH already.
+   */
+  writeApart(relation: (table: TableName) => string, withs: boolean): string {
+    const tables = new Set<TableName>();
+    // The gate lets no WITH query of the caller's bear such a name.
+    const text = this.write((table) => {
+      tables.add(table);
+      return `otel_${table}`;
+    });
+    if (tables.size === 0) return text;
+    const list = [...tables].map((table) => `otel_${table} AS NOT MATERIALIZED ${relation(table)}`);
+    // Not a text to replace with: it may hold a $.
+    return withs
+      ? text.replace(/^[( ]*WITH(?: RECURSIVE)? /i, (head) => `${head}${list.join(', ')}, `)
+      : `WITH ${list.join(', ')} (${text})`;
+  }
 }
 
 /** Whether `otel.<table>` begins here, written plainly: not as U&"\006ftel". */
