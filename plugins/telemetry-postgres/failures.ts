@@ -109,6 +109,8 @@ const states = byNames<Told>([
     '53100 53200 53400',
   ],
   [passing('The telemetry warehouse has no connection free.'), '53300'],
+  // What we prepared is not there, or there already: a pooler has put another session in place of ours.
+  [passing("The telemetry warehouse changed the query's session."), '26000 42P05'],
   [sqlFailed('A function was given a value that it cannot take.', convertHint), '22'],
   [sqlFailed('The statement is too large or nested too deeply.', 'Simplify it, or split it into several.'), '54'],
   [sqlFailed('The server does not support this form.', 'Write it in another way.'), '0A'],

@@ -31,10 +31,10 @@ import { readOnce, resolveLayout } from './layout.ts';
 import { PostgresOperations } from './operations.ts';
 import { Pipelines } from './pipelines.ts';
 import { openStatement } from './query.ts';
-import { boundaryOf, checkIngest, clientOf, type BoundaryKind } from './settings.ts';
+import { boundaryOf, checkIngest, clientOf, wrong, type BoundaryKind } from './settings.ts';
 import { stepsAfter, StepsBefore } from './steps.ts';
 import { TenantTokens } from './token.ts';
-import { Warehouses } from './warehouses.ts';
+import { sessionsChange, Warehouses } from './warehouses.ts';
 
 interface Started {
   readonly gate: PostgresGate;
@@ -77,6 +77,12 @@ export class PostgresTelemetry implements Telemetry {
     this.#warehouses = new Warehouses(this.#config, this.#host.logger);
     const warehouses = this.#warehouses;
     const version = await serverVersion(warehouses.main, signal);
+    if (await sessionsChange(this.#config, this.#host.logger, signal)) {
+      throw wrong(
+        "telemetry.url leads through a pooler in transaction mode: the server's session changes with each transaction.",
+        'Name the server itself, or a pool in session mode: pool_mode = session (PgBouncer), port 5432 in place of 6543 (Supabase), the host without -pooler (Neon).',
+      );
+    }
     const physical = physicalColumns(warehouses.main, signal);
     const layout = await resolveLayout(this.#kind, this.#config, this.#host, physical);
     if (this.#kind === 'substitution')

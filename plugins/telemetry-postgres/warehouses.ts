@@ -1,6 +1,6 @@
 import { connectionOf, type Tenant } from '../../src/contract/telemetry/index.ts';
 import type { Logger } from '../../src/contract/core/index.ts';
-import { Connections, type ConnectionsOptions } from './connections.ts';
+import { Connections, type ConnectionsOptions, type Lease } from './connections.ts';
 import type { PostgresConfig } from './config.ts';
 import { clientOf, poolOf } from './settings.ts';
 
@@ -69,4 +69,39 @@ export class Warehouses {
     this.#open.set(key, connections);
     return connections;
   }
+}
+
+const rounds = 3;
+
+/**
+ * Whether a pooler gives a client another session of the server for each transaction. Without a pooler, a session says the
+ * same number as the connection. Behind one, two clients whose transactions alternate meet in one session, or change theirs.
+ */
+export async function sessionsChange(config: PostgresConfig, logger: Logger, signal: AbortSignal): Promise<boolean> {
+  const [one, another] = [new Warehouses(config, logger), new Warehouses(config, logger)];
+  const leases: Lease[] = [];
+  try {
+    const first = await one.main.lease(signal);
+    leases.push(first);
+    if ((await backendOf(first)) === Reflect.get(first.client, 'processID')) return false;
+    // A pool in session mode may have room for one.
+    const second = await another.main.lease(signal).catch(() => undefined);
+    if (second === undefined) return false;
+    leases.push(second);
+    for (let round = 0; round < rounds; round += 1) {
+      const session = await backendOf(first);
+      await second.client.query('BEGIN');
+      if ((await backendOf(second)) === session || (await backendOf(first)) !== session) return true;
+      await second.client.query('ROLLBACK');
+    }
+    return false;
+  } finally {
+    await Promise.all(leases.map(async (lease) => await lease.giveBack()));
+    await Promise.all([one.end(), another.end()]);
+  }
+}
+
+async function backendOf({ client }: Lease): Promise<number | undefined> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_catalog.pg_backend_pid() AS pid');
+  return rows[0]?.pid;
 }
