@@ -53,14 +53,14 @@ function floatText(value: string): string {
 
 /**
  * `2026-03-01 12:00:00.12+00` with the fraction in as many groups of three digits as it needs. Infinity and years that
- * RFC 3339 cannot write stay what they are.
+ * RFC 3339 cannot write stay what they are. Only a time with a zone gets one, which is UTC in every session.
  */
 export function rfc3339(value: string): string {
-  const parts = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(?:\+00)?$/.exec(value);
+  const parts = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(\+00)?$/.exec(value);
   if (parts === null) return value;
-  const [, date, time, fraction = ''] = parts;
+  const [, date, time, fraction = '', zone] = parts;
   const digits = fraction.length === 0 ? '' : `.${fraction.padEnd(fraction.length > 3 ? 6 : 3, '0')}`;
-  return `${date}T${time}${digits}Z`;
+  return `${date}T${time}${digits}${zone === undefined ? '' : 'Z'}`;
 }
 
 /** `{1,NULL,"a b",{2}}` as a JSON array. Bounds before it, `[0:1]={…}`, are left out. */

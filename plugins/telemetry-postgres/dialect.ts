@@ -29,7 +29,9 @@ const write: DialectWriter = {
   // A cast alone fails on the first text that is no number.
   number: (text) => `(CASE WHEN ${text} ~ '^-?[0-9]+(\\.[0-9]+)?$' THEN ${text}::numeric END)`,
   ago: (count, unit) => `now() - interval '${count} ${unit}'`,
-  unnestMap: (map, alias) => `jsonb_each_text(${map}) AS ${alias}("key", "value")`,
+  // Attributes that are a list or a text have no keys.
+  unnestMap: (map, alias) =>
+    `jsonb_each_text(CASE WHEN jsonb_typeof(${map}) = 'object' THEN ${map} ELSE '{}'::jsonb END) AS ${alias}("key", "value")`,
   timeText: (time, pattern) =>
     `to_char(${time}, ${quoteText(pattern.replaceAll(/%[YmdHMS]/g, (part) => charOf[part] ?? part))})`,
   epochSeconds: (time) => `extract(epoch FROM ${time})`,

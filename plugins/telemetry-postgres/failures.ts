@@ -13,6 +13,7 @@ import {
   type TableName,
   type Told,
 } from '../../src/contract/telemetry/index.ts';
+import { apartFrom } from './gate/read.ts';
 import { RowTooLong } from './portal.ts';
 
 const word = /^(?:"(?:[^"]|"")*"|[\p{L}_][\p{L}\p{N}_$]*)/u;
@@ -41,6 +42,8 @@ export interface FailureContext {
   /** What was sent, for the names the caller wrote in it. */
   readonly sent: string;
   readonly tables: readonly TableName[];
+  /** What the mapping reads. */
+  readonly sources: readonly string[];
 }
 
 /**
@@ -111,6 +114,13 @@ const states = byNames<Told>([
   [passing('The telemetry warehouse has no connection free.'), '53300'],
   // What we prepared is not there, or there already: a pooler has put another session in place of ours.
   [passing("The telemetry warehouse changed the query's session."), '26000 42P05'],
+  [
+    sqlFailed(
+      'A text in the warehouse is no valid UTF-8, so it cannot be sent.',
+      'Leave that column out, or narrow the window to rows that have none of it.',
+    ),
+    '22021 22P05',
+  ],
   [sqlFailed('A function was given a value that it cannot take.', convertHint), '22'],
   [sqlFailed('The statement is too large or nested too deeply.', 'Simplify it, or split it into several.'), '54'],
   [sqlFailed('The server does not support this form.', 'Write it in another way.'), '0A'],
@@ -122,10 +132,18 @@ const unknownFailure = sqlFailed(
   'Simplify the statement and try its parts.',
 );
 
-function explainState(error: DatabaseError, { helpers, sent, tables }: FailureContext): SightlineError {
+/** Whether the server points at what we wrote for a table, and not at the caller's own words. */
+function isOurs({ position }: DatabaseError, { sent, sources }: FailureContext): boolean {
+  const at = unitAt(sent, Number(position ?? 0) - 1);
+  return at < sent.indexOf(apartFrom) || sources.some((from) => sent.startsWith(from, at));
+}
+
+function explainState(error: DatabaseError, context: FailureContext): SightlineError {
+  const { helpers, sent, tables } = context;
   const { code: state = '' } = error;
   const name = nameAt(sent, Number(error.position));
   if (state === '42501' || /^(?:28|3D)/.test(state)) return refusedByServer(error);
+  if (/^42/.test(state) && isOurs(error, context)) return refusedByServer(error);
   if (name !== undefined && state === '42703') return helpers.unknownColumn(name, tables, { cause: error });
   if (name !== undefined && state === '42883') {
     const message = `No function ${name} takes arguments of these types.`;

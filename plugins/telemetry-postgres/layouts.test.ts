@@ -241,6 +241,56 @@ for (const server of servers) {
       }
     });
 
+    it("what the operator took away is the operator's to mend", async () => {
+      const boundary = { boundary: { mode: 'column', column: 'org' }, ...tenants };
+      for (const isolation of ['layered', 'degraded']) {
+        const config = { mapping: mapped('public.events'), tenancy: boundary, isolation };
+        await withLayout(
+          server,
+          { sql: simple('public.events', "'of alpha', 'alpha'"), config },
+          async (telemetry, database) => {
+            const sql = 'SELECT count(*) FROM otel.logs WHERE body = body';
+            expect((await ask(telemetry, a, sql)).rows).toEqual([['1']]);
+            await server.admin(isolation === 'layered' ? 'DROP VIEW otel.logs' : 'DROP TABLE public.events', database);
+            await expect(ask(telemetry, a, sql)).rejects.toMatchObject({
+              code: 'telemetry_unavailable',
+              operatorMessage: expect.stringContaining('does not exist'),
+            });
+            await expect(ask(telemetry, a, 'SELECT nothing FROM (SELECT 1) AS x')).rejects.toMatchObject({
+              code: 'unknown_column',
+            });
+          },
+        );
+      }
+    });
+
+    it('attributes that are a list or a text have no keys, and fail no other row', async () => {
+      const sql = `CREATE TABLE public.events (ts timestamptz, msg text, org text, tags jsonb);
+        INSERT INTO public.events SELECT '2026-03-01T12:00:00Z', 'm', 'alpha', tags FROM (VALUES ('[1]'::jsonb), ('"x"'), (NULL), ('{"k": "v"}')) AS t(tags)`;
+      const tables = { logs: { from: 'public.events', columns: { time: 'ts', body: 'msg', attributes: 'tags' } } };
+      const config = { mapping: { tables }, tenancy: { boundary: { mode: 'column', column: 'org' }, ...tenants } };
+      await withLayout(server, { sql, config }, async (telemetry) => {
+        const entries = telemetry.dialect.write.unnestMap('s.attributes', 'a');
+        const keys = await ask(telemetry, a, `SELECT a.key, a.value FROM otel.logs AS s, ${entries}`);
+        expect(keys.rows).toEqual([['k', 'v']]);
+      });
+    });
+
+    it('a text that is no UTF-8 is called that', async () => {
+      const config = {
+        mapping: mapped('public.events'),
+        tenancy: { boundary: { mode: 'column', column: 'org' }, ...tenants },
+      };
+      const sql = `${simple('public.events', "'x', 'alpha'")}; UPDATE pg_database SET encoding = 0 WHERE datname = current_database()`;
+      await withLayout(server, { sql, config }, async (telemetry, database) => {
+        await server.admin(`UPDATE public.events SET msg = E'\\xff'`, database);
+        await expect(ask(telemetry, a, 'SELECT body FROM otel.logs')).rejects.toMatchObject({
+          code: 'sql_failed',
+          message: expect.stringContaining('no valid UTF-8'),
+        });
+      });
+    });
+
     describe('without views, over a table without the column that tells tenants apart', () => {
       const config = {
         mapping: mapped('public.events'),
@@ -355,6 +405,8 @@ describe('a config', () => {
       { url, boundary: { secret: 's'.repeat(32) }, tenancy: { boundary: { mode: 'schema', template: '{tenant}' } } },
       'telemetry.tenancy.organizations is missing',
     ],
+    [{ url: `${url}?sslmode=disable`, ssl: true, isolation: 'degraded' }, 'telemetry.url says sslmode=disable'],
+    [{ url: `${url}?sslmode=require`, ssl: { ca: 'x' }, isolation: 'degraded' }, 'telemetry.url says sslmode=require'],
     [{ url, isolation: 'degraded', ingest: { enabled: true } }, 'telemetry.ingest.url is missing'],
     [
       { url, isolation: 'degraded', ingest: { enabled: true, url }, mapping: { preset: 'postgres-exporter' } },

@@ -150,6 +150,22 @@ for (const server of servers) {
       expect(await probe()).toContainEqual(expect.objectContaining({ check: 'tenant token', status: 'fail' }));
     });
 
+    it('says which GRANT is missing, and blames no clock', async () => {
+      const found = async () => (await probe()).find(({ check }) => check === "other organizations' rows");
+      await server.admin(`REVOKE SELECT ON telemetry.logs FROM ${warehouse.owner}`, warehouse.database);
+      expect(await found()).toMatchObject({
+        status: 'fail',
+        detail: expect.stringContaining('may not read telemetry.logs'),
+        hint: `GRANT USAGE ON SCHEMA telemetry TO ${warehouse.owner}; GRANT SELECT ON telemetry.logs TO ${warehouse.owner};`,
+      });
+      await restore(server, warehouse);
+      await server.admin(`REVOKE SELECT ON otel.logs FROM ${warehouse.gateway}`, warehouse.database);
+      expect(await found()).toMatchObject({
+        status: 'fail',
+        hint: expect.stringContaining(`GRANT SELECT ON "otel"."logs" TO "${warehouse.gateway}"`),
+      });
+    });
+
     it('finds nothing to say of statistics of statements once the scripts ran over them', async () => {
       await server.admin('CREATE EXTENSION pg_stat_statements', warehouse.database);
       try {

@@ -62,6 +62,26 @@ export function checkIngest({ ingest, mapping, tenancy }: PostgresConfig): void 
   }
 }
 
+const encrypting: ReadonlySet<string> = new Set(['require', 'verify-ca', 'verify-full']);
+
+/** What a URL says of encryption goes over `ssl`, without a word. Throws config_invalid where the two are not the same. */
+export function checkEncryption({ ssl, url, connections, ingest }: PostgresConfig): void {
+  const urls = { url, 'ingest.url': ingest.url };
+  const named = Object.entries({
+    ...urls,
+    ...Object.fromEntries(Object.entries(connections).map(([tenant, each]) => [`connections.${tenant}`, each])),
+  });
+  for (const [key, value] of ssl === false ? [] : named) {
+    const { searchParams } = new URL(value ?? 'postgres://none');
+    const said = ['sslmode', 'ssl'].find((name) => searchParams.has(name));
+    if (said === undefined || (ssl === true && encrypting.has(searchParams.get('sslmode') ?? ''))) continue;
+    throw wrong(
+      `telemetry.${key} says ${said}=${searchParams.get(said)}, and telemetry.ssl says something else.`,
+      `Leave ${said} out of the URL.`,
+    );
+  }
+}
+
 /** Throws config_invalid unless url or host is there. */
 export function clientOf(config: PostgresConfig): ClientConfig {
   const { url, host, port, user, password, database } = config;

@@ -31,7 +31,7 @@ import { readOnce, resolveLayout } from './layout.ts';
 import { PostgresOperations } from './operations.ts';
 import { Pipelines } from './pipelines.ts';
 import { openStatement } from './query.ts';
-import { boundaryOf, checkIngest, clientOf, wrong, type BoundaryKind } from './settings.ts';
+import { boundaryOf, checkEncryption, checkIngest, clientOf, wrong, type BoundaryKind } from './settings.ts';
 import { stepsAfter, StepsBefore } from './steps.ts';
 import { TenantTokens } from './token.ts';
 import { sessionsChange, Warehouses } from './warehouses.ts';
@@ -62,6 +62,7 @@ export class PostgresTelemetry implements Telemetry {
   constructor(config: PostgresConfig, host: TelemetryHost) {
     this.#kind = boundaryOf(config);
     checkIngest(config);
+    checkEncryption(config);
     if (config.tenancy.boundary.mode !== 'connection') clientOf(config);
     this.#config = config;
     this.#host = host;
@@ -171,7 +172,9 @@ export class PostgresTelemetry implements Telemetry {
     { label }: StatementContext,
     sent = labelComment(label) + text,
   ): SightlineError {
-    return explain(error, { helpers: this.#host.sql, sent, tables: this.#tablesIn(text) });
+    const { tables = {} } = this.#started?.layout ?? {};
+    const sources = Object.values(tables).flatMap((each) => each.map(({ from }) => from));
+    return explain(error, { helpers: this.#host.sql, sent, tables: this.#tablesIn(text), sources });
   }
 
   #tokens(): TenantTokens | undefined {

@@ -13,6 +13,9 @@ import { GrammarError, ParserLost, type Parser } from './parser.ts';
 import { PostgresStatement, type Place } from './statement.ts';
 import { canonical, type Token } from './tokens.ts';
 
+/** Stands between what we wrote and the caller's statement, which has no comments. */
+export const apartFrom = '/* statement */';
+
 /** The canonical SQL with holes where telemetry tables stand. Writing it again is a concatenation. */
 export class Template {
   readonly #pieces: readonly (string | { readonly table: TableName; readonly alias: string })[];
@@ -71,8 +74,8 @@ export class Template {
     const list = [...tables].map((table) => `otel_${table} AS NOT MATERIALIZED ${relation(table)}`);
     // Not a text to replace with: it may hold a $.
     return withs
-      ? text.replace(/^[( ]*WITH(?: RECURSIVE)? /i, (head) => `${head}${list.join(', ')}, `)
-      : `WITH ${list.join(', ')} (${text})`;
+      ? text.replace(/^[( ]*WITH(?: RECURSIVE)? /i, (head) => `${head}${list.join(', ')}, ${apartFrom} `)
+      : `WITH ${list.join(', ')} ${apartFrom} (${text})`;
   }
 }
 

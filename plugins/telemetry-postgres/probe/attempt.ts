@@ -6,7 +6,7 @@ import { tokenSetting } from '../token.ts';
 /** What came of trying something: rows as text, or the SQLSTATE it was refused with. */
 export type Outcome =
   | { readonly allowed: true; readonly rows: readonly (readonly (string | null)[])[] }
-  | { readonly allowed: false; readonly state: string };
+  | { readonly allowed: false; readonly state: string; readonly message: string };
 
 const attemptMs = 4_000;
 
@@ -44,7 +44,7 @@ export class Prober {
       return { allowed: true, rows };
     } catch (error) {
       if (!(error instanceof DatabaseError) || error.code === undefined) throw error;
-      return { allowed: false, state: error.code };
+      return { allowed: false, state: error.code, message: error.message };
     } finally {
       this.#signal.removeEventListener('abort', stop);
       await lease.giveBack();

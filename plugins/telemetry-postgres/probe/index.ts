@@ -41,7 +41,7 @@ export async function probe(
 
 function server(version: number): Finding {
   return judged('server', version >= oldestServer, {
-    ok: `PostgreSQL ${Math.floor(version / 10_000)}.`,
+    ok: `The server is PostgreSQL ${Math.floor(version / 10_000)}.`,
     detail: 'The server is older than PostgreSQL 14, which the dialect needs.',
     hint: 'Upgrade it.',
   });

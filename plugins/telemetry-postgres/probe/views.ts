@@ -3,7 +3,8 @@ import { judged, type Finding, type Tenant } from '../../../src/contract/telemet
 import type { PostgresConfig } from '../config.ts';
 import { quoteName } from '../types.ts';
 import { signToken } from '../token.ts';
-import { answered, some, type Outcome, type Prober, type Question } from './attempt.ts';
+import { noTenant } from '../setup/views.ts';
+import { answered, eachOf, some, type Outcome, type Prober, type Question } from './attempt.ts';
 
 /** Tables that the views read, through other views too, with their partitions and what they are partitions of. */
 const below = `
@@ -143,7 +144,31 @@ async function asks({ prober, config }: ViewsProbe, name: string): Promise<boole
   return plan.allowed && plan.rows.some(([line]) => line?.includes(call));
 }
 
-async function strangers({ prober, secret, now, nobody }: ViewsProbe, names: readonly string[]): Promise<Finding> {
+/** Which GRANT is missing: the owner of a view reads the tables, and the login reads the view. */
+async function ungranted({ prober, login }: ViewsProbe, view: string, message: string) {
+  const [owner = ''] = await prober.names('SELECT relowner::regrole::text FROM pg_class WHERE oid = $1::regclass', [
+    view,
+  ]);
+  const tables = await prober.names(
+    `${below}
+     SELECT format('%I.%I', n.nspname, c.relname) FROM below JOIN pg_catalog.pg_class AS c USING (oid)
+     JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace CROSS JOIN pg_catalog.pg_class AS v
+     WHERE v.oid = $2::regclass AND c.oid <> v.oid AND NOT c.relispartition AND NOT (
+       pg_catalog.has_any_column_privilege(v.relowner, c.oid, 'SELECT') AND pg_catalog.has_schema_privilege(v.relowner, n.oid, 'USAGE'))
+     ORDER BY 1`,
+    [`{${JSON.stringify(view)}}`, view],
+  );
+  if (tables.length === 0) {
+    const hint = `GRANT SELECT ON ${view} TO ${quoteName(login)}; or let the gateway log in as telemetry.boundary.login.`;
+    return { detail: `The login ${login} may not read ${view}: ${message}.`, hint };
+  }
+  const grant = (table: string) =>
+    `GRANT USAGE ON SCHEMA ${table.slice(0, table.lastIndexOf('.'))} TO ${owner}; GRANT SELECT ON ${table} TO ${owner};`;
+  return { detail: `The owner of ${view}, ${owner}, may not read ${some(tables)}.`, hint: eachOf(tables, grant) };
+}
+
+async function strangers(probe: ViewsProbe, names: readonly string[]): Promise<Finding> {
+  const { prober, secret, now, nobody } = probe;
   const token = signToken(nobody, secret, new Date(now.getTime() + 60_000));
   const outcomes: (readonly [string, Outcome])[] = [];
   for (const name of names) outcomes.push([name, await prober.attempt(`SELECT '1' FROM ${name} LIMIT 1`, { token })]);
@@ -154,9 +179,12 @@ async function strangers({ prober, secret, now, nobody }: ViewsProbe, names: rea
     const detail = `An organization that does not exist reads rows of ${some(leaking)}.`;
     return { check, status: 'fail', detail, hint: 'Run again what this prints: sightline telemetry setup --print' };
   }
-  if (refused.some(([, outcome]) => !outcome.allowed && outcome.state === '42501')) {
+  for (const [name, outcome] of refused) {
+    if (outcome.allowed || outcome.state !== '42501') continue;
+    if (outcome.message !== noTenant)
+      return { check, status: 'fail', ...(await ungranted(probe, name, outcome.message)) };
     const hint =
-      'Give the setup script the value of telemetry.boundary.secret, and the gateway SELECT on the views; compare the clocks of the two machines.';
+      'Give the setup script the value of telemetry.boundary.secret; compare the clocks of the two machines.';
     return { check, status: 'fail', detail: 'The views refuse a token that the gateway signed.', hint };
   }
   return judged(check, refused.length === 0, {

@@ -65,6 +65,9 @@ function secret(table: string): readonly string[] {
   ];
 }
 
+/** How the views refuse a token. */
+export const noTenant = 'the session names no tenant';
+
 /** HMAC-SHA256 from the built-in sha256. Comparing digests of the digests says nothing by its time. */
 function currentTenant(name: string, table: string): string {
   return `CREATE OR REPLACE FUNCTION ${name}() RETURNS text
@@ -85,7 +88,7 @@ BEGIN
       RETURN tenant;
     END IF;
   END IF;
-  RAISE EXCEPTION 'the session names no tenant' USING ERRCODE = 'insufficient_privilege';
+  RAISE EXCEPTION '${noTenant}' USING ERRCODE = 'insufficient_privilege';
 END
 $body$;`;
 }

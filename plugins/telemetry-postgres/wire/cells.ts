@@ -135,7 +135,11 @@ export function time(from: Uint8Array, start: number, end: number, to: Uint8Arra
   }
   const utc = end - index === 3 && from[index] === plus && from[index + 1] === zero && from[index + 2] === zero;
   if (index !== end && !utc) return -1;
-  to[next] = 0x5a;
-  to[next + 1] = quote;
-  return next + 2;
+  // What has no zone is given none.
+  if (utc) {
+    to[next] = 0x5a;
+    next += 1;
+  }
+  to[next] = quote;
+  return next + 1;
 }
