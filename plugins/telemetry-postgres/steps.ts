@@ -1,5 +1,5 @@
 import type { Step } from './wire/packets.ts';
-import { tokenSetting } from './token.ts';
+import { tokenSetting, windowSettings } from './token.ts';
 
 /** The same for every session, so that a statement means the same whatever the server's or the role's defaults. */
 const fixed = {
@@ -35,6 +35,8 @@ const settings = [
   `pg_catalog.set_config('statement_timeout', $1, true)`,
   `pg_catalog.set_config('idle_in_transaction_session_timeout', $2, true)`,
   `pg_catalog.set_config('${tokenSetting}', $3, true)`,
+  `pg_catalog.set_config('${windowSettings.start}', $4, true)`,
+  `pg_catalog.set_config('${windowSettings.end}', $5, true)`,
   // Of the settings themselves the one that says which functions are meant.
   `CASE WHEN pg_catalog.current_setting('${settled.name}', true) = '${settled.value}' AND pg_catalog.current_setting('search_path') = '${fixed.search_path}' THEN NULL ELSE pg_catalog.concat(${Object.entries(
     fixed,
@@ -47,17 +49,23 @@ const mostKept = 1_000;
 /** The gateway stops a statement itself when its time is up; the server's own time-out comes at most so much later. */
 const timeoutStepMs = 100;
 
+/** The ends of a window as a statement is sent with them. */
+export interface SentWindow {
+  readonly start?: string;
+  readonly end?: string;
+}
+
 /** What a session does before a caller's statement: a transaction that cannot write, and whose settings end with it. */
 export class StepsBefore {
   readonly #kept = new Map<string, readonly Step[]>();
 
-  of(timeoutMs: number, token: string): readonly Step[] {
+  of(timeoutMs: number, token: string, { start = '', end = '' }: SentWindow = {}): readonly Step[] {
     const timeout = Math.max(1, Math.ceil(timeoutMs / timeoutStepMs)) * timeoutStepMs;
-    const key = `${timeout} ${token}`;
+    const key = `${timeout} ${token} ${start} ${end}`;
     const known = this.#kept.get(key);
     if (known !== undefined) return known;
     if (this.#kept.size >= mostKept) this.#kept.clear();
-    const steps = [begin, { ...settle, values: [`${timeout}ms`, `${timeout + 10_000}ms`, token] }];
+    const steps = [begin, { ...settle, values: [`${timeout}ms`, `${timeout + 10_000}ms`, token, start, end] }];
     this.#kept.set(key, steps);
     return steps;
   }

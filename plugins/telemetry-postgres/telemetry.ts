@@ -21,6 +21,7 @@ import {
 import { relationFor } from './boundary.ts';
 import { ask, physicalColumns, serverVersion } from './catalog.ts';
 import type { PostgresConfig } from './config.ts';
+import type { Connections } from './connections.ts';
 import { PostgresDialect } from './dialect.ts';
 import { estimateOf } from './estimate.ts';
 import { explain } from './failures.ts';
@@ -32,8 +33,8 @@ import { PostgresOperations } from './operations.ts';
 import { Pipelines } from './pipelines.ts';
 import { openStatement } from './query.ts';
 import { boundaryOf, checkEncryption, checkIngest, clientOf, wrong, type BoundaryKind } from './settings.ts';
-import { stepsAfter, StepsBefore } from './steps.ts';
-import { TenantTokens } from './token.ts';
+import { stepsAfter, StepsBefore, type SentWindow } from './steps.ts';
+import { TenantTokens, windowSettings } from './token.ts';
 import { sessionsChange, Warehouses } from './warehouses.ts';
 
 interface Started {
@@ -41,6 +42,8 @@ interface Started {
   readonly warehouses: Warehouses;
   readonly layout: ResolvedMapping;
   readonly tokens: TenantTokens | undefined;
+  /** The views read the window from the session. */
+  readonly windowed: boolean;
 }
 
 /** Telemetry in PostgreSQL: whatever its tables are called, behind the gate and the database's own boundary. */
@@ -90,7 +93,10 @@ export class PostgresTelemetry implements Telemetry {
       await readOnce(this.#config, this.#host.mapping, layout, warehouses.main, signal);
     await this.#ingest?.start(signal);
     this.dialect.found(version, servedTables(layout));
-    this.#started = { gate, warehouses, layout, tokens: this.#tokens() };
+    const tokens = this.#tokens();
+    const windowed =
+      tokens !== undefined && (await asksForWindow(this.#config.boundary.schema, warehouses.main, signal));
+    this.#started = { gate, warehouses, layout, tokens, windowed };
   }
 
   async stop(): Promise<void> {
@@ -125,7 +131,8 @@ export class PostgresTelemetry implements Telemetry {
     const { mapping } = this.#host;
     const relation = (table: TableName) => relationFor({ table, binding, tenant }, this.#kind, mode, layout, mapping);
     const text = this.#kind === 'substitution' ? template.writeApart(relation) : template.write(relation);
-    const sent = template.isOfItsMoment ? text + notKept : text;
+    const windowed = this.#running.windowed ? text + windowComment(binding.window) : text;
+    const sent = template.isOfItsMoment ? windowed + notKept : windowed;
     if (template.saysFewRows) this.#small.expect(tenant, sent);
     return sent;
   }
@@ -139,7 +146,7 @@ export class PostgresTelemetry implements Telemetry {
         {
           connections: warehouses.of(tenant),
           tenant,
-          before: this.#stepsBefore.of(timeoutMs, tokens?.for(tenant) ?? ''),
+          before: this.#stepsBefore.of(timeoutMs, tokens?.for(tenant) ?? '', windowIn(rendered)),
           text: rendered,
           label: context.label,
           after: stepsAfter,
@@ -194,6 +201,23 @@ export class PostgresTelemetry implements Telemetry {
       (tables?.[table] ?? []).some(({ from }) => rendered.includes(from.split('{tenant}', 1)[0] ?? from)),
     );
   }
+}
+
+/** Goes with what is sent, from which it is set in the session. The gate lets no comment of a caller's through. */
+function windowComment({ start, end }: NonNullable<StatementBinding['window']> = {}): string {
+  const written = (time?: Date) => /^\d{4}-\S*$/.exec(time?.toISOString() ?? '')?.[0] ?? '';
+  return ` /* window ${written(start)} ${written(end)} */`;
+}
+
+function windowIn(rendered: string): SentWindow {
+  const at = rendered.lastIndexOf(' /* window ');
+  const [, start = '', end = ''] = /^ \/\* window (\S*) (\S*) \*\//.exec(at === -1 ? '' : rendered.slice(at)) ?? [];
+  return { start, end };
+}
+
+async function asksForWindow(schema: string, connections: Connections, signal: AbortSignal): Promise<boolean> {
+  const text = `SELECT FROM pg_catalog.pg_views WHERE schemaname = $1 AND strpos(definition, $2) > 0 LIMIT 1`;
+  return (await ask(connections, text, [schema, windowSettings.start], signal)).length > 0;
 }
 
 const estimateLimits: QueryLimits = { maxRows: 1, maxBytes: 8 << 20, maxCellBytes: 8 << 20, timeoutMs: 10_000 };

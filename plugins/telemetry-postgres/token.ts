@@ -2,6 +2,8 @@ import { createHash, createHmac } from 'node:crypto';
 import type { Tenant } from '../../src/contract/telemetry/index.ts';
 
 export const tokenSetting = 'otel.token';
+/** The window of a statement, for views whose tables are sorted or partitioned by something else than the time itself. */
+export const windowSettings = { start: 'otel.window_start', end: 'otel.window_end' } as const;
 
 /**
  * `expiry|hmac|tenant`, which the views' function verifies. SQL can replace a setting, but not sign another tenant: the key

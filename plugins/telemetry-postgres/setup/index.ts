@@ -14,7 +14,7 @@ import { wrong, type OperationsOptions } from '../settings.ts';
 import { typeName } from '../relation.ts';
 import { quoteName } from '../types.ts';
 import type { Warehouses } from '../warehouses.ts';
-import { exporterColumns, exporterPreset } from '../presets/exporter.ts';
+import { exporterColumns } from '../presets/exporter.ts';
 import { objections, type Role } from './guard.ts';
 import { grantsOn, mappingsOf, hardeningScript, rolesScript, tablesOf, type RolesOptions } from './roles.ts';
 import { indexesScript, positionsTable, tablesScript } from './tables.ts';
@@ -75,7 +75,7 @@ export async function setupScripts(
   for (const role of [roles.gateway, roles.owner, roles.writer]) {
     if (role !== undefined) await expectFree(role, warehouses, signal);
   }
-  const indexes = mapping.preset === exporterPreset.name ? indexesScript(mappings) : undefined;
+  const indexes = own ? undefined : indexesScript(mappings);
   return [
     beginning(gateway, [
       'gateway_password',
@@ -86,7 +86,6 @@ export async function setupScripts(
     ...(writer !== undefined && boundary.mode === 'column'
       ? [tablesScript({ names, organization: boundary, writer })]
       : []),
-    ...(indexes === undefined ? [] : [indexes]),
     kind === 'views'
       ? viewsScript(
           {
@@ -104,6 +103,7 @@ export async function setupScripts(
       : // Where there are no views, the gateway reads the tables themselves.
         { title: 'What the gateway reads. Run by the owner of the tables.', sql: grantsOn(read, gateway).join('\n') },
     { title: 'End of the transaction.', sql: '\\if :in_transaction\n\\else\nCOMMIT;\n\\endif' },
+    ...(indexes === undefined ? [] : [indexes]),
     hardeningScript(),
   ];
 }

@@ -11,25 +11,20 @@ import { quoteName } from '../types.ts';
 import { typeName, writer } from '../relation.ts';
 import { isNamed } from './roles.ts';
 
-/**
- * What the views need to find rows by time where the tables have it without a zone: an index on the time as the views give
- * it. Undefined where the tables have it as it is.
- */
+/** Indexes on the time as callers see it, for tables that have none; as comments, since a large table takes a while. */
 export function indexesScript(mappings: readonly ResolvedMapping[]): SetupScript | undefined {
   const sources = mappings.flatMap(({ tables }) => tableNames.flatMap((table) => tables[table] ?? []));
-  const sql = sources.flatMap(({ from, columns, timeBounds }) => {
-    const { time } = columns;
-    if (timeBounds === undefined || time === undefined || !isNamed(from)) return [];
+  const sql = sources.flatMap(({ from, columns: { time } }) => {
+    if (time === undefined || !isNamed(from)) return [];
     const name = `sightline_time_${createHash('sha256').update(from).digest('hex').slice(0, 12)}`;
     return [
-      `CREATE INDEX IF NOT EXISTS ${quoteName(name)} ON ${from} USING brin ((${time})) WITH (pages_per_range = 32);`,
+      `-- CREATE INDEX CONCURRENTLY IF NOT EXISTS ${quoteName(name)} ON ${from} USING brin ((${time})) WITH (pages_per_range = 32);`,
     ];
   });
   return sql.length === 0
     ? undefined
     : {
-        title:
-          'Indexes by time. Run by the owner of the tables; nobody writes to one while its index is built, so say CREATE INDEX CONCURRENTLY where they are large.',
+        title: 'Indexes by time, for the owner of the tables to make one by one, where nothing else finds rows by it.',
         sql: sql.join('\n'),
       };
 }

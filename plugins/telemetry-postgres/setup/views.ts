@@ -5,13 +5,14 @@ import {
   type ResolvedMapping,
   type SetupScript,
   type TableName,
+  type TableSource,
   type TenancyConfig,
   type Tenant,
 } from '../../../src/contract/telemetry/index.ts';
 import { tenantPredicate } from '../boundary.ts';
 import { quoteName, quoteText } from '../types.ts';
 import { relationOf, writer } from '../relation.ts';
-import { tokenSetting } from '../token.ts';
+import { tokenSetting, windowSettings } from '../token.ts';
 
 export interface ViewsOptions {
   readonly mapping: ResolvedMapping;
@@ -98,23 +99,29 @@ function view(table: TableName, options: ViewsOptions, helpers: MappingHelpers):
   const name = `${quoteName(schema)}.${quoteName(table)}`;
   const current = `(SELECT ${quoteName(privateSchema)}.current_org())`;
   // A view is a barrier itself, and an OFFSET in it would keep conditions from the indexes.
-  const plain = { ...writer, filter: (tenant: string | undefined, others: readonly string[]) => where(tenant, others) };
+  const plain = {
+    ...writer,
+    filter: (tenant: string | undefined, others: readonly string[]) => where(tenant, others),
+    timestamp: (time: Date) => (time === farEnds.start ? ofSession('start') : ofSession('end')),
+  };
+  const relation = (mapped: ResolvedMapping, tenant: (source: TableSource) => string) => {
+    // Beneath a barrier, only what stands in the view itself reaches sort keys and partitions.
+    const bounded = mapped.tables[table]?.some(({ timeBounds }) => timeBounds !== undefined) ?? false;
+    return relationOf(helpers, mapped, table, bounded ? { window: farEnds } : {}, tenant, plain);
+  };
   const body =
     tenants.length > 0
-      ? tenants.map((tenant) =>
-          relationOf(helpers, mappingFor(mapping, tenant), table, {}, () => `${current} = ${quoteText(tenant)}`, plain),
-        )
-      : [
-          relationOf(
-            helpers,
-            mapping,
-            table,
-            {},
-            (source) => tenantPredicate(boundary, source, current) ?? `${current} IS NOT NULL`,
-            plain,
-          ),
-        ];
+      ? tenants.map((tenant) => relation(mappingFor(mapping, tenant), () => `${current} = ${quoteText(tenant)}`))
+      : [relation(mapping, (source) => tenantPredicate(boundary, source, current) ?? `${current} IS NOT NULL`)];
   return `DROP VIEW IF EXISTS ${name};\nCREATE VIEW ${name} WITH (security_barrier = true) AS\n${body.join('\nUNION ALL\n')};`;
+}
+
+/** Where a statement has no window: what nanoseconds in a bigint can say. */
+const farEnds = { start: new Date('1680-01-01T00:00:00Z'), end: new Date('2262-01-01T00:00:00Z') };
+
+/** Stable, so that the planner estimates with it and the executor leaves out partitions. */
+function ofSession(end: 'start' | 'end'): string {
+  return `coalesce(nullif(current_setting(${quoteText(windowSettings[end])}, true), ''), ${quoteText(farEnds[end].toISOString())})::timestamptz`;
 }
 
 function where(tenant: string | undefined, others: readonly string[]): string {
