@@ -143,7 +143,7 @@ function explainState(error: DatabaseError, context: FailureContext): SightlineE
   const { code: state = '' } = error;
   const name = nameAt(sent, Number(error.position));
   if (state === '42501' || /^(?:28|3D)/.test(state)) return refusedByServer(error);
-  if (/^42/.test(state) && isOurs(error, context)) return refusedByServer(error);
+  if (state.startsWith('42') && isOurs(error, context)) return refusedByServer(error);
   if (name !== undefined && state === '42703') return helpers.unknownColumn(name, tables, { cause: error });
   if (name !== undefined && state === '42883') {
     const message = `No function ${name} takes arguments of these types.`;
