@@ -82,6 +82,65 @@ describe('a statement without end', () => {
   });
 });
 
+describe('what a statement makes of nothing', () => {
+  let gate: PostgresGate;
+  beforeAll(async () => {
+    gate = await openGate(sqlHelpers);
+  });
+
+  it.each([
+    "SELECT count(x) FROM (SELECT array_agg(repeat(repeat('x', 1000000), 50)) AS x FROM generate_series(1, 20)) AS t",
+    "SELECT repeat('x', 1000*1000*50)",
+    "SELECT repeat('x', (1e6 * 50)::int)",
+    "SELECT repeat(v, 50) FROM (SELECT repeat('x', 1000000) AS v) AS t",
+    "SELECT repeat(repeat, 50) FROM (SELECT repeat('x', 1000000)) AS t",
+    "SELECT lpad('x', n) FROM (SELECT 50000000 AS n) AS t",
+    'SELECT rpad(body, length(body) * 1000000) FROM otel.logs',
+    "SELECT repeat('#', count(*)::int) FROM otel.logs",
+    "WITH a AS (SELECT repeat('x', 900000) AS v), b AS (SELECT v || v AS v FROM a) SELECT v || v FROM b",
+    "WITH RECURSIVE t(v, n) AS (SELECT 'x'::text, 1 UNION ALL SELECT v || v, n + 1 FROM t WHERE n < 30) SELECT length(v) FROM t",
+    "WITH RECURSIVE t AS (SELECT 'x'::text AS v UNION ALL SELECT concat(v, v) FROM t) SELECT length(v) FROM t",
+    "SELECT array_agg(repeat('x', 1000000)) FROM generate_series(1, 1000)",
+    "SELECT string_agg(repeat('x', 20000), '') FROM otel.logs",
+    "SELECT ARRAY(SELECT repeat('x', 100000) FROM generate_series(1, 1000), generate_series(1, 1000))",
+    "SELECT jsonb_agg(v) FROM (SELECT repeat('x', 100000) AS v FROM generate_series(1, 1000000)) AS t",
+    'SELECT array_agg(a) FROM generate_series(1, 1000000) AS a, generate_series(1, 1000000) AS b',
+    'SELECT array_fill(1, ARRAY[10000, 10000])',
+    "SELECT format('%50000000s', 'x')",
+    "SELECT replace(repeat('x', 1000000), 'x', repeat('y', 100))",
+  ])('is refused where it is more than anybody reads: %s', async (sql) => {
+    const parsed = await gate.parse(sql);
+    expect(() => gate.check(parsed)).toThrow(
+      expect.objectContaining({ code: 'sql_refused', hint: expect.stringMatching(/least|left|LIMIT/) }),
+    );
+  });
+
+  it.each([
+    "SELECT repeat('#', least(count(*), 60)::int) FROM otel.spans GROUP BY service_name",
+    'SELECT rpad(name, 40) || lpad(duration_nano::text, 12) FROM otel.spans',
+    "SELECT string_agg(DISTINCT service_name, ', '), (array_agg(body ORDER BY time DESC))[1] FROM otel.logs",
+    "SELECT regexp_replace(body, '[0-9]+', '#', 'g') FROM otel.logs",
+    'SELECT array_agg(a) FROM generate_series(1, 100000) AS a',
+    "WITH RECURSIVE t(id, path) AS (SELECT span_id, name FROM otel.spans UNION ALL SELECT s.span_id, t.path || ' > ' || s.name FROM otel.spans AS s JOIN t ON s.parent_span_id = t.id) SELECT path FROM t",
+    "SELECT g FROM generate_series(now() - interval '1 hour', now(), interval '1 minute') AS g",
+  ])('runs where it is what people write: %s', async (sql) => {
+    gate.check(await gate.parse(sql));
+  });
+
+  it('is looked at in no time, however deep it nests', async () => {
+    const nested = (n: number) => `${many("repeat('x', length(", n)}'x'${many('))', n)}`;
+    const subqueries = `${many('SELECT v || v AS v FROM (', 90)}SELECT name AS v FROM otel.spans${many(') AS t', 90)}`;
+    for (const sql of [`SELECT ${nested(60)}`, subqueries]) {
+      const parsed = await gate.parse(sql);
+      try {
+        gate.check(parsed);
+      } catch (error) {
+        expect(error).toBeInstanceOf(SightlineError);
+      }
+    }
+  });
+});
+
 describe('the parser', () => {
   it('is whole again after statements that broke it', async () => {
     const parser = new Parser();

@@ -16,6 +16,7 @@ import { isOfItsMoment } from './bounds.ts';
 import { checkCall, checkCollation, checkOperator, checkType, isReserved, mayBeCall } from './names.ts';
 import { Refusals } from './refuse.ts';
 import { shapes } from './shapes.ts';
+import { checkSizes } from './sizes.ts';
 import type { Place, PostgresStatement } from './statement.ts';
 import { nameOf, namesOf, only } from './tree.ts';
 import { systemColumns } from './tokens.ts';
@@ -54,6 +55,7 @@ export class Checker {
     const [type = ''] = Object.keys(statement);
     if (type !== 'SelectStmt') throw this.refusals.notSelect(type);
     this.#helpers.treeWalk(statement, grammar, this);
+    checkSizes(statement, this.selects, this.refusals);
     for (const { relation, column, node } of this.#qualified) {
       const known = this.#functions.get(relation) ?? [];
       if (mayBeCall(column) && (isReserved(column) || known.some((columns) => !columns.has(column)))) {

@@ -4,7 +4,7 @@ import type { Refusals } from './refuse.ts';
 import { namesOf, only } from './tree.ts';
 import { collations, fields, operators, types } from './tokens.ts';
 
-/** Elements that a value or a relation made of constants may have. What is not constant meets the server's limits. */
+/** Rows that a relation made of constants may have. What is not constant meets the server's limits. */
 const maxElements = 1_000_000;
 
 /** Whether a name behind a dot could be a call of something that is not allowed. */
@@ -50,13 +50,9 @@ export function checkCall(node: Node, refusals: Refusals): void {
   if (configured.has(name) && args.length > 1 && !isPlainWord(args[0])) throw refusals.configuration(name, node);
   const numbers = args.map(constantNumber);
   const [first, second, third = 1] = numbers;
-  let elements: number | undefined;
-  if (name === 'generate_series' && first !== undefined && second !== undefined) {
-    elements = Math.abs(second - first) / (Math.abs(third) || 1);
-  } else if (name === 'repeat' || name === 'lpad' || name === 'rpad') {
-    elements = second;
-  }
-  if (elements !== undefined && elements > maxElements) throw refusals.tooManyElements(name, maxElements, node);
+  if (name !== 'generate_series' || first === undefined || second === undefined) return;
+  const elements = Math.abs(second - first) / (Math.abs(third) || 1);
+  if (elements > maxElements) throw refusals.tooManyElements(name, maxElements, node);
 }
 
 export function checkType(node: Node, refusals: Refusals): void {

@@ -103,6 +103,21 @@ export class Refusals {
     return this.#refused(`${name} would make more than ${limit} elements.`, node, { hint: `Stay below ${limit}.` });
   }
 
+  unboundedLength(name: string, node: Node): SightlineError {
+    const hint = 'Give it a bound: repeat(x, least(n, 100)), lpad(x, 20).';
+    return this.#refused(`How long the value of ${name} is, only the rows say.`, node, { hint });
+  }
+
+  tooLong(name: string, limit: number, node: Node): SightlineError {
+    const hint = 'Make shorter ones: left(x, 1000), a smaller count.';
+    return this.#refused(`${name} would make values of more than ${limit} characters.`, node, { hint });
+  }
+
+  tooMuchHeld(name: string, node: Node): SightlineError {
+    const hint = 'Aggregate shorter values or fewer rows: left(x, 200), a subquery with LIMIT.';
+    return this.#refused(`${name} would hold more than a query may have in memory.`, node, { hint });
+  }
+
   type(name: string, node: Node): SightlineError {
     return this.#refused(`The type ${shownName(name)} is not available.`, node, {
       hint: 'Use text, bigint, double precision, numeric, boolean, timestamptz, date, interval, jsonb or arrays of them.',

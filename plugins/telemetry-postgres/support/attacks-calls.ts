@@ -105,6 +105,7 @@ export function dangerousCalls(victim: string): readonly string[] {
     "SELECT convert_from('x', 'UTF8')",
     // sizes that only an attacker asks for
     "SELECT repeat('x', 1000000000)",
+    `SELECT count(*) FROM otel.logs WHERE length(repeat(body, CASE WHEN body LIKE 'withheld-%' THEN 100000000 ELSE 1 END)) > 0`,
     "SELECT lpad('x', 2000000000, 'y')",
     'SELECT count(*) FROM generate_series(1, 100000000000)',
     'SELECT count(*) FROM generate_series(-1e12, 1e12, 0.1)',

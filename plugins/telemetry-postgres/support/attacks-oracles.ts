@@ -51,7 +51,6 @@ export function oracles(): readonly HostileStatement[] {
     `SELECT count(*) FROM otel.spans WHERE (ARRAY[1, 2])[CASE WHEN duration_nano = 7318052946 THEN duration_nano ELSE 1 END] = 1`,
     'SELECT count(*) FROM otel.spans WHERE CASE WHEN duration_nano > 7000000000 THEN duration_nano::int2 > 0 ELSE true END',
     'SELECT count(*) FROM otel.metrics WHERE CASE WHEN value > 700000 THEN (value * 1e6)::int4 > 0 ELSE true END',
-    `SELECT count(*) FROM otel.logs WHERE length(repeat(body, CASE WHEN ${isWithheld('body')} THEN 100000000 ELSE 1 END)) > 0`,
     `SELECT name FROM otel.spans s WHERE NOT EXISTS (SELECT 1 FROM otel.logs l WHERE CASE WHEN ${isWithheld('l.body')} THEN l.body::int > 0 ELSE false END)`,
   ];
   return answered.map((sql) => ({ sql, expect: 'answered' }));

@@ -77,7 +77,7 @@ const byColumns: readonly (readonly [columns: number, ...statements: string[]])[
     "SELECT b, count(s.time) FROM generate_series(date_trunc('hour', now()) - interval '1 day', now(), interval '1 hour') AS t(b) LEFT JOIN otel.spans s ON s.time >= b AND s.time < b + interval '1 hour' GROUP BY b ORDER BY b",
     'SELECT s.service_name, top.name FROM (SELECT DISTINCT service_name FROM otel.spans) s, LATERAL (SELECT name FROM otel.spans x WHERE x.service_name = s.service_name ORDER BY duration_nano DESC LIMIT 1) top',
     "VALUES (1, 'a'), (2, 'b')",
-    "SELECT w.lo, repeat('#', w.n::int) FROM (SELECT width_bucket(duration_nano, 0, 1e9, 10) AS lo, count(*) AS value FROM otel.spans GROUP BY 1) AS w(lo, n)",
+    "SELECT w.lo, repeat('#', least(w.n, 60)::int) FROM (SELECT width_bucket(duration_nano, 0, 1e9, 10) AS lo, count(*) AS value FROM otel.spans GROUP BY 1) AS w(lo, n)",
     'SELECT u.bucket, u.bound FROM otel.metrics m, unnest(m.bucket_counts, m.explicit_bounds) AS u(bucket, bound)',
     "SELECT q->>'quantile', (q->>'value')::float8 FROM otel.metrics, jsonb_array_elements(quantile_values) AS q",
     'SELECT name, (array_agg(trace_id ORDER BY duration_nano DESC))[1] FROM otel.spans GROUP BY name',

@@ -1,0 +1,311 @@
+import { isList, isNode, list, text, words, type Json, type Node } from '../../../src/contract/telemetry/index.ts';
+import { constantNumber } from './names.ts';
+import type { Refusals } from './refuse.ts';
+import { nameOf, namesOf, only } from './tree.ts';
+
+/*
+ * The server bounds no session's memory: a value may have a gigabyte, and an aggregate holds as many as it is given. So what a
+ * statement makes of nothing is estimated before it runs. Lengths are in characters, and never too small for constants; a
+ * column of a table counts as `columnSize`.
+ */
+
+/** Of one value; of an answer's cell, far less is shown. */
+const maxValue = 1_000_000;
+/** Of what one aggregate holds of rows that the statement makes. */
+const maxHeld = 64_000_000;
+/** Of one value that an aggregate holds where nobody knows for how many rows. */
+const maxHeldOfMany = 16_384;
+const columnSize = 1_000;
+const plainSize = 40;
+/** So often what recursion makes of a value is looked at: what doubles is too long by then. */
+const rounds = 16;
+
+const repeating = new Set(['repeat', 'lpad', 'rpad']);
+const replacing = new Set(['replace', 'regexp_replace', 'array_replace']);
+/** They answer a number or a flag, whatever they are given. */
+const small = new Set(
+  words(`array_length array_position ascii avg bit_length cardinality char_length character_length count crc32 generate_series
+  jsonb_array_length json_array_length length octet_length position regexp_count regexp_instr starts_with strpos sum`),
+);
+/** They hold a value of each row until they answer. */
+const holding = new Set(
+  words(`array_agg string_agg json_agg jsonb_agg json_agg_strict jsonb_agg_strict json_object_agg jsonb_object_agg
+  json_object_agg_strict jsonb_object_agg_strict json_object_agg_unique jsonb_object_agg_unique range_agg`),
+);
+/** They shorten: the count in their second or third argument. */
+const cutting = new Map([
+  ['left', 1],
+  ['right', 1],
+  ['substr', 2],
+  ['substring', 2],
+]);
+
+/** Refuses values, and lists of them, that the statement makes larger than anything that is read. */
+export function checkSizes(statement: Node, selects: readonly Node[], refusals: Refusals): void {
+  const sizes = new Sizes(refusals);
+  for (let round = 0; round < rounds; round += 1) {
+    const before = sizes.known;
+    // WITH queries follow each other, subqueries lie within.
+    for (const select of [...selects, ...selects.toReversed()]) sizes.name(select);
+    if (sizes.known === before) break;
+  }
+  sizes.of(statement);
+  for (const select of selects) sizes.hold(select);
+}
+
+class Sizes {
+  readonly #refusals: Refusals;
+  /** By the name of an output column of any subquery, or of the subquery itself, the largest. */
+  readonly #columns = new Map<string, number>();
+  /** Of the WITH queries. */
+  readonly #queries = new Map<string, Node>();
+  /** As the statement calls the tables of telemetry, whose columns are no longer than they are. */
+  readonly #tables = new Set(['otel']);
+  /** Their columns are called otherwise. */
+  readonly #renamed = new WeakSet<Node>();
+  #known = new WeakMap<Node, number>();
+  readonly #rows = new WeakMap<Node, { readonly rows: number | undefined }>();
+
+  constructor(refusals: Refusals) {
+    this.#refusals = refusals;
+  }
+
+  get known(): number {
+    return [...this.#columns.values()].reduce((sum, size) => sum + size, 0);
+  }
+
+  /** Remembers what the columns and the subqueries of a SELECT are called. */
+  name(select: Node): void {
+    for (const item of list(select['fromClause'])) this.#from(item);
+    for (const item of list(isNode(select['withClause']) ? select['withClause']['ctes'] : undefined)) {
+      const cte = only('CommonTableExpr', item);
+      const query = only('SelectStmt', cte?.['ctequery']);
+      if (query === undefined) continue;
+      this.#queries.set(text(cte?.['ctename']), query);
+      this.#output(query, list(cte?.['aliascolnames']), text(cte?.['ctename']));
+    }
+    if (!this.#renamed.has(select)) this.#output(select, []);
+  }
+
+  #from(item: Json): void {
+    const table = only('RangeVar', item);
+    if (table?.['schemaname'] === 'otel') {
+      const called = table['alias'];
+      this.#tables.add(isNode(called) ? text(called['aliasname']) : text(table['relname']));
+    }
+    const range = only('RangeFunction', item) ?? only('RangeSubselect', item);
+    const alias = isNode(range?.['alias']) ? range['alias'] : undefined;
+    const [name, columns] = [text(alias?.['aliasname']), list(alias?.['colnames'])];
+    const query = only('SelectStmt', range?.['subquery']);
+    if (query !== undefined) this.#output(query, columns, name);
+    const functions = range?.['functions'];
+    if (functions !== undefined) for (const each of [name, ...columns.map(nameOf)]) this.#set(each, this.of(functions));
+    const join = only('JoinExpr', item);
+    for (const side of [join?.['larg'], join?.['rarg']]) if (side !== undefined) this.#from(side);
+  }
+
+  /** The columns of a query by their names, or by those that it is given; the largest of all sides of a UNION. */
+  #output(query: Node, names: readonly Json[], name?: string): void {
+    const sides = leaves(query).map((leaf) => list(leaf['targetList']).map((item) => only('ResTarget', item)));
+    const [first = []] = sides;
+    if (names.length >= first.length && names.length > 0) this.#renamed.add(query);
+    const sizes = first.map((_, index) => Math.max(...sides.map((side) => this.of(side[index]?.['val']))));
+    first.forEach((target, index) => {
+      const given = nameOf(names[index]) ?? (text(target?.['name']) || impliedName(target?.['val']));
+      this.#set(given, sizes[index] ?? 0);
+    });
+    this.#set(
+      name,
+      sizes.reduce((sum, size) => sum + size, 0),
+    );
+  }
+
+  #set(name: string | undefined, size: number): void {
+    if (name === undefined || name === '' || size <= (this.#columns.get(name) ?? 0)) return;
+    this.#columns.set(name, size);
+    this.#known = new WeakMap();
+  }
+
+  /** At most so long; throws where that is too long. */
+  of(value: Json | undefined): number {
+    if (isList(value)) return value.reduce<number>((sum, part) => sum + this.of(part), 0);
+    if (!isNode(value)) return 0;
+    const known = this.#known.get(value);
+    if (known !== undefined) return known;
+    const size = this.#measure(value);
+    this.#known.set(value, size);
+    return size;
+  }
+
+  #measure(value: Node): number {
+    const constant = only('A_Const', value);
+    if (constant !== undefined) {
+      const string = constant['sval'];
+      return isNode(string) ? text(string['sval']).length : plainSize;
+    }
+    const column = only('ColumnRef', value);
+    if (column !== undefined) {
+      const [qualifier = '', ...names] = namesOf(column['fields']);
+      const ofTable = names.length > 0 && this.#tables.has(qualifier) && !this.#columns.has(qualifier);
+      return (ofTable ? undefined : this.#columns.get(names.at(-1) ?? qualifier)) ?? columnSize;
+    }
+    const call = only('FuncCall', value);
+    if (call !== undefined) return this.#call(call);
+    const size = Object.values(value).reduce<number>((sum, part) => sum + this.of(part), 0);
+    const operation = only('A_Expr', value);
+    if (operation === undefined) return size;
+    const sign = namesOf(operation['name']).join('');
+    if (sign !== '||') return sign.startsWith('-') || sign.startsWith('#') ? size : plainSize;
+    if (size > maxValue) throw this.#refusals.tooLong('||', maxValue, operation);
+    return size;
+  }
+
+  #call(node: Node): number {
+    const name = namesOf(node['funcname']).at(-1) ?? '';
+    const args = list(node['args']);
+    const all = args.map((arg) => this.of(arg));
+    for (const part of [node['agg_order'], node['agg_filter'], node['over']]) this.of(part);
+    const sum = all.reduce((total, size) => total + size, 0);
+    if (small.has(name)) return plainSize;
+    let size = Math.max(sum, plainSize);
+    const cut = cutting.get(name);
+    if (cut !== undefined) size = Math.min(size, this.#count(args[cut]) ?? size);
+    if (repeating.has(name)) {
+      const times = this.#count(args[1]);
+      if (times === undefined) throw this.#refusals.unboundedLength(name, node);
+      size = name === 'repeat' ? (all[0] ?? 0) * times : times;
+    }
+    if (replacing.has(name)) {
+      const made = all[2] ?? 0;
+      size = (all[0] ?? 0) * Math.max(1, made === columnSize ? 1 : made);
+    }
+    if (name === 'array_fill') {
+      const dimensions = list(only('A_ArrayExpr', args[1])?.['elements']).map((each) => this.#count(each));
+      if (dimensions.length === 0 || dimensions.includes(undefined)) throw this.#refusals.unboundedLength(name, node);
+      size = dimensions.reduce<number>((product, each) => product * (each ?? 1), Math.max(all[0] ?? 0, 8));
+    }
+    if (name === 'format') {
+      const pattern = only('A_Const', args[0])?.['sval'];
+      const widths = isNode(pattern) ? text(pattern['sval']).match(/%(?:\d+\$)?-?(?:\d+|\*)/g) : undefined;
+      if (widths === undefined || widths?.some((width) => width.endsWith('*')) === true) {
+        throw this.#refusals.unboundedLength(name, node);
+      }
+      for (const width of widths ?? []) size += Number(/\d+$/.exec(width)?.[0] ?? 0);
+    }
+    if (size > maxValue) throw this.#refusals.tooLong(name, maxValue, node);
+    return size;
+  }
+
+  /** A number that an expression of constants does not exceed, perhaps by `least`; undefined for what only rows say. */
+  #count(value: Json | undefined): number | undefined {
+    const constant = constantNumber(value);
+    if (constant !== undefined) return Math.abs(constant);
+    const cast = only('TypeCast', value);
+    if (cast !== undefined) return this.#count(cast['arg']);
+    const least = only('MinMaxExpr', value);
+    if (least?.['op'] === 'IS_LEAST') {
+      const bounds = list(least['args']).flatMap((arg) => this.#count(arg) ?? []);
+      return bounds.length === 0 ? undefined : Math.min(...bounds);
+    }
+    const call = only('FuncCall', value);
+    const name = namesOf(call?.['funcname']).at(-1) ?? '';
+    const [first] = list(call?.['args']);
+    if (/^(?:round|ceil|ceiling|floor|trunc|abs|int[248])$/.test(name)) return this.#count(first);
+    if (/^(?:char_|character_|octet_)?length$/.test(name)) return this.of(first);
+    const operation = only('A_Expr', value);
+    if (operation === undefined) return undefined;
+    const [left, right] = [this.#count(operation['lexpr']), this.#count(operation['rexpr'])];
+    if (left === undefined || right === undefined) return undefined;
+    const sign = namesOf(operation['name']).join('');
+    // Of a quotient or a difference, the first is the bound.
+    return { '+': left + right, '*': left * right, '^': left ** right, '-': left + right, '/': left, '%': left }[sign];
+  }
+
+  /** Throws where an aggregate of this SELECT would hold too much. */
+  hold(select: Node): void {
+    const rows = this.#made(select);
+    for (const part of [select['targetList'], select['havingClause'], select['sortClause']]) {
+      this.#held(part, rows);
+    }
+  }
+
+  #held(value: Json | undefined, rows: number | undefined): void {
+    if (isList(value)) for (const part of value) this.#held(part, rows);
+    if (!isNode(value) || isList(value)) return;
+    const sublink = only('SubLink', value);
+    if (sublink !== undefined) {
+      const select = only('SelectStmt', sublink['subselect']);
+      if (sublink['subLinkType'] === 'ARRAY_SUBLINK' && select !== undefined) {
+        this.#expect('ARRAY', this.of(select['targetList']), this.#rowsOf(select), sublink);
+      }
+      return;
+    }
+    const call = only('FuncCall', value);
+    const name = namesOf(call?.['funcname']).at(-1) ?? '';
+    if (call !== undefined && holding.has(name)) this.#expect(name, this.of(call['args']), rows, call);
+    for (const part of Object.values(value)) this.#held(part, rows);
+  }
+
+  #expect(name: string, size: number, rows: number | undefined, node: Node): void {
+    if (rows === undefined ? size > maxHeldOfMany : size * rows > maxHeld) throw this.#refusals.tooMuchHeld(name, node);
+  }
+
+  /** Undefined where tables, functions over rows or recursion say how many. */
+  #rowsOf(select: Node | undefined): number | undefined {
+    if (select === undefined) return undefined;
+    const known = this.#rows.get(select);
+    if (known !== undefined) return known.rows;
+    this.#rows.set(select, { rows: undefined });
+    const limit = constantNumber(select['limitCount']);
+    const rows = limit === undefined ? this.#made(select) : Math.min(limit, this.#made(select) ?? limit);
+    this.#rows.set(select, { rows });
+    return rows;
+  }
+
+  #made(select: Node): number | undefined {
+    const values = list(select['valuesLists']).length;
+    if (values > 0) return values;
+    if (text(select['op']) === 'SETOP_NONE')
+      return product(list(select['fromClause']).map((item) => this.#rowsIn(item)));
+    const [left, right] = [select['larg'], select['rarg']].map((side) => this.#rowsOf(isNode(side) ? side : undefined));
+    return left === undefined || right === undefined ? undefined : left + right;
+  }
+
+  #rowsIn(item: Json): number | undefined {
+    const join = only('JoinExpr', item);
+    if (join !== undefined) return product([join['larg'], join['rarg']].map((side) => this.#rowsIn(side ?? null)));
+    const range = only('RangeVar', item);
+    if (range !== undefined)
+      return range['schemaname'] === undefined ? this.#rowsOf(this.#queries.get(text(range['relname']))) : undefined;
+    const subquery = only('RangeSubselect', item)?.['subquery'];
+    if (subquery !== undefined) return this.#rowsOf(only('SelectStmt', subquery));
+    const call = only(
+      'FuncCall',
+      list(only('List', list(only('RangeFunction', item)?.['functions'])[0])?.['items'])[0],
+    );
+    if (namesOf(call?.['funcname']).at(-1) !== 'generate_series') return undefined;
+    const [first, last, step = 1] = list(call?.['args']).map((arg) => this.#count(arg));
+    return first === undefined || last === undefined ? undefined : (first + last) / (step || 1) + 1;
+  }
+}
+
+/** The SELECTs of a UNION and its kin. */
+function leaves(select: Node): readonly Node[] {
+  const sides = [select['larg'], select['rarg']].filter((side) => isNode(side));
+  return sides.length === 0 ? [select] : sides.flatMap(leaves);
+}
+
+/** What the server calls a column that is given no name. */
+function impliedName(value: Json | undefined): string {
+  const cast = only('TypeCast', value);
+  if (cast !== undefined) return impliedName(cast['arg']);
+  const names = only('ColumnRef', value)?.['fields'] ?? only('FuncCall', value)?.['funcname'];
+  return namesOf(names).at(-1) ?? '?column?';
+}
+
+function product(counts: readonly (number | undefined)[]): number | undefined {
+  return counts.reduce<number | undefined>(
+    (all, each) => (all === undefined || each === undefined ? undefined : all * each),
+    1,
+  );
+}
