@@ -166,6 +166,30 @@ for (const server of servers) {
       });
     });
 
+    it('says what has changed since the views were made', async () => {
+      const probed = async (changes: object) => {
+        const other = warehouse.create({ ingest: { enabled: false }, ...changes });
+        const findings = (await other.operations?.probe(AbortSignal.timeout(20_000))) ?? [];
+        await other.stop();
+        return findings.find(({ check }) => check === 'set-up');
+      };
+      expect(await probed({})).toMatchObject({ status: 'ok' });
+      const tables = { logs: { where: 'severity_number > 0' } };
+      const changed = {
+        tenancy: { boundary: { mode: 'column', column: 'tenant' }, value: 'id' },
+        mapping: { preset: 'sightline', tables },
+      };
+      expect(await probed(changed)).toEqual({
+        check: 'set-up',
+        status: 'fail',
+        detail:
+          'telemetry.mapping.tables.logs.where is `severity_number > 0` in the config and was absent at the set-up, telemetry.tenancy.boundary.column is `tenant` in the config and was `organization` at the set-up.',
+        hint: expect.stringContaining('telemetry setup --print'),
+      });
+      await server.admin('COMMENT ON SCHEMA otel IS NULL', warehouse.database);
+      expect(await probed({})).toMatchObject({ status: 'warn' });
+    });
+
     it('finds nothing to say of statistics of statements once the scripts ran over them', async () => {
       await server.admin('CREATE EXTENSION pg_stat_statements', warehouse.database);
       try {

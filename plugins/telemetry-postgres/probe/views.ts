@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { judged, type Finding, type Tenant } from '../../../src/contract/telemetry/index.ts';
+import { changedSince, judged, madeFrom, type Finding, type Tenant } from '../../../src/contract/telemetry/index.ts';
 import type { PostgresConfig } from '../config.ts';
 import { quoteName } from '../types.ts';
 import { signToken } from '../token.ts';
@@ -97,7 +97,7 @@ export async function probeViews(probe: ViewsProbe): Promise<readonly Finding[]>
   const array = `{${names.map((name) => JSON.stringify(name)).join(',')}}`;
   const findings = [await answered(prober, barrier(array)), await tokens(probe, names), await strangers(probe, names)];
   for (const question of aroundViews(probe.login, array)) findings.push(await answered(prober, question));
-  return [...findings, await secretTable(probe)];
+  return [...findings, await secretTable(probe), await inForce(probe)];
 }
 
 async function tokens(probe: ViewsProbe, names: readonly string[]): Promise<Finding> {
@@ -192,6 +192,26 @@ async function strangers(probe: ViewsProbe, names: readonly string[]): Promise<F
     status: 'warn',
     detail: 'The views did not say in time that they hold nothing for an organization that does not exist.',
     hint: 'An index on what tells tenants apart would make every query faster.',
+  });
+}
+
+/** The views are made from a mapping and a tenancy, which may have changed since. */
+async function inForce({ prober, config }: ViewsProbe): Promise<Finding> {
+  const { boundary, organizations } = config.tenancy;
+  const [made = ''] = await prober.names(
+    "SELECT pg_catalog.obj_description(oid, 'pg_namespace') FROM pg_catalog.pg_namespace WHERE nspname = $1",
+    [config.boundary.schema],
+  );
+  const changes = changedSince(
+    made,
+    madeFrom(config, 'template' in boundary ? Object.values(organizations ?? {}) : []),
+  );
+  return judged('set-up', changes?.length === 0, {
+    ok: 'The views are made from the mapping and the tenancy of this config.',
+    ...(changes === undefined
+      ? { status: 'warn', detail: 'The views do not say what mapping and tenancy they are made from.' }
+      : { detail: `${some(changes)}.` }),
+    hint: 'Run again what this prints: sightline telemetry setup --print',
   });
 }
 

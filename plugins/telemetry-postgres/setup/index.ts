@@ -1,6 +1,7 @@
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import {
   isTenant,
+  madeFrom,
   otelTables,
   tableNames,
   type PhysicalColumns,
@@ -96,6 +97,7 @@ export async function setupScripts(
             privateSchema,
             owner,
             gateway,
+            made: madeFrom(config, tenants),
             grants: grantsOn(read, owner),
           },
           host.mapping,

@@ -23,6 +23,8 @@ export interface ViewsOptions {
   readonly privateSchema: string;
   readonly owner: string;
   readonly gateway: string;
+  /** Stays with the views. */
+  readonly made: string;
   /** What lets the owner read the tables. */
   readonly grants: readonly string[];
 }
@@ -44,6 +46,7 @@ export function viewsScript(options: ViewsOptions, helpers: MappingHelpers): Set
     `REVOKE ALL ON FUNCTION ${hidden}.current_org() FROM PUBLIC;`,
     `GRANT EXECUTE ON FUNCTION ${hidden}.current_org() TO ${login};`,
     ...tables.map((table) => view(table, options, helpers)),
+    `COMMENT ON SCHEMA ${views} IS ${quoteText(options.made)};`,
     `GRANT USAGE ON SCHEMA ${views} TO ${login};`,
     ...tables.map((table) => `GRANT SELECT ON ${views}.${quoteName(table)} TO ${login};`),
     'RESET ROLE;',

@@ -1,7 +1,13 @@
+import { z } from 'zod';
 import { SightlineError } from '../core/errors.ts';
-import type { ResolvedMapping, TableSource, TableSources, TenancyConfig, Tenant } from './mapping.ts';
+import type { MappingConfig, ResolvedMapping, TableSource, TableSources, TenancyConfig, Tenant } from './mapping.ts';
 import { otelTables, tableNames, type LogicalColumn, type TableName } from './schema.ts';
 import type { Finding, InspectedPreset } from './warehouse.ts';
+
+interface Configured {
+  readonly mapping: MappingConfig;
+  readonly tenancy: TenancyConfig;
+}
 
 export function isTenant(value: string): value is Tenant {
   return value !== '';
@@ -111,4 +117,41 @@ export interface Verdict extends Omit<Finding, 'check' | 'status'> {
 
 export function judged(check: string, holds: boolean, { ok, status = 'fail', ...broken }: Verdict): Finding {
   return holds ? { check, status: 'ok', detail: ok } : { check, status, ...broken };
+}
+
+const record = z.record(z.string(), z.string());
+
+/**
+ * What objects in a warehouse are made from, as a line that stays with them: mapping and tenancy, key by key. Organizations are
+ * left out; `tenants` are those that have objects of their own.
+ */
+export function madeFrom({ mapping, tenancy }: Configured, tenants: readonly string[] = []): string {
+  const keys = {
+    mapping,
+    tenancy: { boundary: tenancy.boundary, ...(tenants.length > 0 && { tenants: tenants.toSorted() }) },
+  };
+  return JSON.stringify(Object.fromEntries(leaves(keys).toSorted(([one], [other]) => (one < other ? -1 : 1))));
+}
+
+function leaves(value: unknown, path = ''): readonly (readonly [string, string])[] {
+  if (typeof value !== 'object' || value === null) return value === undefined ? [] : [[path, String(value)]];
+  return Object.entries(value).flatMap(([key, item]) => leaves(item, path === '' ? key : `${path}.${key}`));
+}
+
+/** In words, where the config is another than what `made` says; undefined where `made` says nothing. */
+export function changedSince(made: string, config: string): readonly string[] | undefined {
+  const [then, now] = [made, config].map(parsed);
+  if (then === undefined || now === undefined) return undefined;
+  const told = (value: string | undefined) => (value === undefined ? 'absent' : `\`${value}\``);
+  return [...new Set([...Object.keys(now), ...Object.keys(then)])]
+    .filter((key) => now[key] !== then[key])
+    .map((key) => `telemetry.${key} is ${told(now[key])} in the config and was ${told(then[key])} at the set-up`);
+}
+
+function parsed(json: string): Readonly<Record<string, string>> | undefined {
+  try {
+    return record.safeParse(JSON.parse(json)).data;
+  } catch {
+    return undefined;
+  }
 }
