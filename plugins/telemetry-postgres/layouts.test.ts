@@ -441,6 +441,32 @@ for (const server of servers) {
   });
 }
 
+describe('a mapping', () => {
+  const host = telemetryHost(testHost(tmpdir()), noOrganizations);
+  const tables = (logs: object) => ({ mapping: { tables: { logs: { from: 'l', columns: { time: 't' }, ...logs } } } });
+
+  it.each([
+    [{ mapping: { preset: 'other' } }, 'mapping.preset'],
+    [{ mapping: { preset: 'sightline', names: { span: 'x' } } }, 'mapping.names.span'],
+    [tables({ columns: { time: 't', text: 'b' } }), 'mapping.tables.logs.columns.text'],
+    [tables({ columns: { time: 't', body: 'CASE WHEN' } }), 'mapping.tables.logs.columns.body'],
+    [tables({ where: 'a ===> (' }), 'mapping.tables.logs.where'],
+    [tables({ from: 'a JOIN' }), 'mapping.tables.logs.from'],
+    [tables({ timeBounds: ['d >= {start} AND'] }), 'mapping.tables.logs.timeBounds.0'],
+    [{ tenancy: { boundary: { mode: 'expression', expression: 'lower(a' } } }, 'tenancy.boundary.expression'],
+  ])('that no server could serve is refused without one: %j', async (config, key) => {
+    const parsed = plugin.configSchema.parse({ url: 'postgres://u:p@127.0.0.1:1/d', isolation: 'degraded', ...config });
+    const check = async () => await plugin.create(parsed, host).operations?.check?.();
+    await expect(check()).rejects.toMatchObject({ code: 'config_invalid', message: expect.stringContaining(key) });
+  });
+
+  it('that one could serve is not', async () => {
+    const config = { ...tables({ where: 'a > 1', timeBounds: ['d >= {start}::date'] }), isolation: 'degraded' };
+    const parsed = plugin.configSchema.parse({ url: 'postgres://u:p@127.0.0.1:1/d', ...config });
+    await plugin.create(parsed, host).operations?.check?.();
+  });
+});
+
 describe('a config', () => {
   const host = telemetryHost(testHost(tmpdir()), noOrganizations);
   const create = (config: object) => plugin.create(plugin.configSchema.parse(config), host);

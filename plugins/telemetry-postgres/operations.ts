@@ -8,7 +8,7 @@ import type {
 } from '../../src/contract/telemetry/index.ts';
 import { postgresUrl } from './config.ts';
 import { probe } from './probe/index.ts';
-import { setupScripts } from './setup/index.ts';
+import { checkMapping, setupScripts } from './setup/index.ts';
 import { inspect, look } from './setup/inspect.ts';
 import type { OperationsOptions } from './settings.ts';
 import { Warehouses } from './warehouses.ts';
@@ -33,6 +33,10 @@ export class PostgresOperations implements WarehouseOperations {
       ...config
     } = this.#options.config;
     return new PostgresOperations({ ...this.#options, config: { ...config, url: url.data } });
+  }
+
+  async check(): Promise<void> {
+    await checkMapping(this.#options);
   }
 
   async setup(signal: AbortSignal): Promise<readonly SetupScript[]> {

@@ -13,7 +13,7 @@ import { nameOf, namesOf, only } from './tree.ts';
 const maxValue = 1_000_000;
 /** Of what one aggregate holds of rows that the statement makes. */
 const maxHeld = 64_000_000;
-/** Of one value that an aggregate holds where nobody knows for how many rows. */
+/** Of one value that an aggregate holds of rows whose number only the server knows. */
 const maxHeldOfMany = 16_384;
 const columnSize = 1_000;
 const plainSize = 40;

@@ -11,6 +11,7 @@ import {
 import { ask, physicalColumns } from '../catalog.ts';
 import type { PostgresConfig } from '../config.ts';
 import { namesOf, resolveTables } from '../layout.ts';
+import { GrammarError, Parser } from '../gate/parser.ts';
 import { wrong, type OperationsOptions } from '../settings.ts';
 import { typeName } from '../relation.ts';
 import { quoteName } from '../types.ts';
@@ -173,4 +174,34 @@ function loginOf({ boundary, connections, tenancy }: PostgresConfig): string {
 
 function userOf(url: string): string {
   return decodeURIComponent(new URL(url).username);
+}
+
+/** The mapping over tables as they would be, and each piece of SQL by PostgreSQL's own grammar. Throws config_invalid. */
+export async function checkMapping({ config, host }: OperationsOptions): Promise<void> {
+  await resolveTables(config, host, async () => assumed);
+  const { boundary } = config.tenancy;
+  const pieces: (readonly [key: string, sql: string])[] = [];
+  if (boundary.mode === 'expression') pieces.push(['tenancy.boundary.expression', `(${boundary.expression})`]);
+  for (const table of tableNames) {
+    const source = config.mapping.tables[table];
+    if (source === undefined || source === false) continue;
+    const key = `mapping.tables.${table}`;
+    if (source.from !== undefined) pieces.push([`${key}.from`, `FROM ${source.from}`]);
+    if (source.where !== undefined) pieces.push([`${key}.where`, `(${source.where})`]);
+    for (const [column, sql] of Object.entries(source.columns)) pieces.push([`${key}.columns.${column}`, `(${sql})`]);
+    source.timeBounds?.forEach((sql, index) => pieces.push([`${key}.timeBounds.${index}`, `(${sql})`]));
+  }
+  const parser = new Parser();
+  for (const [key, sql] of pieces) {
+    const filled = sql.replaceAll('{tenant}', '_').replaceAll(/\{(?:start|end)\}/g, 'now()');
+    try {
+      await parser.parse(`SELECT ${filled}`);
+    } catch (error) {
+      if (!(error instanceof GrammarError)) throw error;
+      throw wrong(
+        `telemetry.${key} is no SQL of PostgreSQL: ${error.message}.`,
+        'Write one expression, or one FROM item.',
+      );
+    }
+  }
 }

@@ -18,6 +18,8 @@ export interface WarehouseOperations {
    * plugin's config names it (`isolation: degraded`), and then a `warn`.
    */
   probe(signal: AbortSignal): Promise<readonly Finding[]>;
+  /** Throws config_invalid for what is wrong with mapping and tenancy whatever the warehouse holds. Connects to nothing. */
+  readonly check?: () => Promise<void>;
   /** The same for somebody who looks around with another login. Left out where the login is no part of a URL. */
   readonly as?: (url: string) => WarehouseOperations;
 }

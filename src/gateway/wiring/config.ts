@@ -3,7 +3,9 @@ import type { ReadConfig } from '../config/load.ts';
 import { configSchema } from '../config/schema.ts';
 import type { PluginKind, SolePluginKind } from '../../contract/core/index.ts';
 import { reloadableKeys } from '../config/reload.ts';
-import { importDefinition, loadPlugin, shippedPlugins } from '../process/registry.ts';
+import { importDefinition, loadPlugin, shippedPlugins, type LoadedPlugin } from '../process/registry.ts';
+import { createLogger } from '../process/logger.ts';
+import { telemetryHost } from './telemetry-host.ts';
 import { loadAlertInputs } from './alert-inputs.ts';
 import { loadSettings, type Settings } from './settings.ts';
 import { record } from '../config/values.ts';
@@ -16,10 +18,11 @@ export interface CheckedConfig extends ReadConfig {
   readonly reloadable: readonly string[];
 }
 
-/** Loads the config with every plugin it names, each validated by its own schema, and creates nothing. */
+/** Loads the config with every plugin it names, each validated by its own schema; a warehouse's mapping is read too. */
 export async function checkConfig(settings: Settings): Promise<CheckedConfig> {
   const loaded = await loadSettings(settings);
   for (const kind of kinds) await loadPlugin(kind, loaded.config[kind], loaded.file);
+  await checkWarehouse(await loadPlugin('telemetry', loaded.config.telemetry, loaded.file));
   const alerts = await loadAlertInputs(loaded);
   const { storage, issuer, telemetry, agent } = loaded.config;
   return {
@@ -33,6 +36,16 @@ export async function checkConfig(settings: Settings): Promise<CheckedConfig> {
       alerts: [...alerts.keys()].join(', '),
     },
   };
+}
+
+/** As it would be served, but with nothing beneath it. */
+async function checkWarehouse(plugin: LoadedPlugin<'telemetry'>): Promise<void> {
+  const nothing = () => '';
+  const vault = { seal: nothing, open: () => new Uint8Array(), derive: nothing, sign: nothing, verifies: () => false };
+  const logger = createLogger({ level: 'silent' });
+  const host = { logger, now: () => new Date(), publicUrl: '', authUrl: '', dataDirectory: '', vault };
+  const { operations } = plugin.create(telemetryHost(host, { findOrganization: async () => undefined }));
+  await operations?.check?.();
 }
 
 /** The JSON Schema of the config file, as committed in config/sightline.schema.json. */
