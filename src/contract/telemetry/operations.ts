@@ -128,9 +128,13 @@ const record = z.record(z.string(), z.string());
 export function madeFrom({ mapping, tenancy }: Configured, tenants: readonly string[] = []): string {
   const keys = {
     mapping,
-    tenancy: { boundary: tenancy.boundary, ...(tenants.length > 0 && { tenants: tenants.toSorted() }) },
+    tenancy: { boundary: tenancy.boundary, ...(tenants.length > 0 && { tenants: tenants.toSorted(byText) }) },
   };
-  return JSON.stringify(Object.fromEntries(leaves(keys).toSorted(([one], [other]) => (one < other ? -1 : 1))));
+  return JSON.stringify(Object.fromEntries(leaves(keys).toSorted(([one], [other]) => byText(one, other))));
+}
+
+function byText(one: string, other: string): number {
+  return one < other ? -1 : 1;
 }
 
 function leaves(value: unknown, path = ''): readonly (readonly [string, string])[] {
