@@ -54,13 +54,10 @@ export class Retention extends OrganizationRepository implements RetentionReposi
     return scope.from('audit').where({ chain }).where('seq', '<=', place.seq).delete();
   }
 
-  async removeChats(before: Date): Promise<number> {
+  removeChats(before: Date): Promise<number> {
     return this.database.write(async (scope) => {
-      const old = await oldest(
-        scope.from('chats').whereIn('status', ['completed', 'failed', 'cancelled']),
-        before,
-        chatsAtOnce,
-      );
+      const ended = scope.from('chats').whereIn('status', ['completed', 'failed', 'cancelled']);
+      const old = await oldest(ended, before, chatsAtOnce);
       if (old.length === 0) return 0;
       const investigations = () => scope.from('investigations').whereIn('chat_id', old);
       await investigations().whereNotNull('incident_id').update({ chat_id: null });
@@ -70,13 +67,10 @@ export class Retention extends OrganizationRepository implements RetentionReposi
     });
   }
 
-  async removeIncidents(before: Date): Promise<number> {
+  removeIncidents(before: Date): Promise<number> {
     return this.database.write(async (scope) => {
-      const old = await oldest(
-        scope.from('incidents').whereIn('status', ['resolved', 'dismissed']),
-        before,
-        incidentsAtOnce,
-      );
+      const closed = scope.from('incidents').whereIn('status', ['resolved', 'dismissed']);
+      const old = await oldest(closed, before, incidentsAtOnce);
       if (old.length === 0) return 0;
       const investigations = () => scope.from('investigations').whereIn('incident_id', old);
       await investigations().whereNotNull('chat_id').update({ incident_id: null });

@@ -75,29 +75,30 @@ interface OtlpOptions {
 /** Of one export with its repetitions. */
 const timeoutMillis = 5_000;
 
+interface Exporter<Items> {
+  export(items: Items, done: (result: { readonly code: number; readonly error?: Error }) => void): void;
+}
+
+function reportFailures<Items>(exporter: Exporter<Items>, what: 'traces' | 'metrics', report: FailureReport): void {
+  const send = exporter.export.bind(exporter);
+  exporter.export = (items, done) =>
+    send(items, (result) => {
+      if (result.code !== 0) report.failed(what, result.error);
+      done(result);
+    });
+}
+
 /** Spans leave in batches, behind a queue that is bounded: what does not fit is dropped, and no request waits. */
 function spansTo({ endpoint, headers }: OtlpOptions, report: FailureReport): BatchSpanProcessor {
-  const exporter = new (class extends OTLPTraceExporter {
-    override export(...[spans, done]: Parameters<OTLPTraceExporter['export']>): void {
-      super.export(spans, (result) => {
-        if (result.code !== 0) report.failed('traces', result.error);
-        done(result);
-      });
-    }
-  })({ url: `${endpoint}/v1/traces`, headers: { ...headers }, timeoutMillis });
+  const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces`, headers: { ...headers }, timeoutMillis });
+  reportFailures(exporter, 'traces', report);
   return new BatchSpanProcessor({ exporter, scheduledDelayMillis: 2_000, maxQueueSize: 4_096 });
 }
 
 function metricsTo(options: OtlpOptions, report: FailureReport): PeriodicExportingMetricReader {
   const { endpoint, headers, intervalSeconds } = options;
-  const exporter = new (class extends OTLPMetricExporter {
-    override export(...[metrics, done]: Parameters<OTLPMetricExporter['export']>): void {
-      super.export(metrics, (result) => {
-        if (result.code !== 0) report.failed('metrics', result.error);
-        done(result);
-      });
-    }
-  })({ url: `${endpoint}/v1/metrics`, headers: { ...headers }, timeoutMillis });
+  const exporter = new OTLPMetricExporter({ url: `${endpoint}/v1/metrics`, headers: { ...headers }, timeoutMillis });
+  reportFailures(exporter, 'metrics', report);
   const exportIntervalMillis = intervalSeconds * 1_000;
   return new PeriodicExportingMetricReader({
     exporter,
