@@ -135,6 +135,18 @@ describe('the twelve questions', () => {
     for (const engine of gateways.keys()) expect(await ask(engine, sql)).toEqual(expected);
   });
 
+  it('and read the offset of a moment, or say that they do not', async () => {
+    const berlin = new Date(end.getTime() + 3_000_000).toISOString().replace('.000Z', '+01:00');
+    const since = (moment: string) => `SELECT count(*) AS n FROM otel.spans WHERE time >= '${moment}'`;
+    const expected = await ask('duckdb', since(new Date(end.getTime() - 600_000).toISOString()));
+    for (const engine of gateways.keys()) {
+      if (engine !== 'duckdb') expect([engine, await ask(engine, since(berlin))]).toEqual([engine, expected]);
+    }
+    const { gateway, token } = started('duckdb');
+    const { text } = await callTool(gateway.url, token, 'query_otel', { sql: since(berlin), ...window });
+    expect(text).toContain(`is not read beside time, which is UTC. Write '${new Date(berlin).toISOString()}'`);
+  });
+
   it('are let through in BigQuery’s words too, though no engine of it is at hand to answer them', async () => {
     const gate = await sqlGates.open(bigqueryPolicy, sqlHelpers);
     const { write } = bigqueryDialect(Object.values(otelTables), 'flat');
