@@ -6,10 +6,9 @@ import { type CallsAtOnce, HeldAnswers } from '../limits/at-once.ts';
 import { hashArguments, parseArguments, readArguments } from './arguments.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import { RequestFailure, requestFailure, meta, quote, rpcCode, type Era } from './protocol.ts';
-import type { RpcMessage } from './message.ts';
+import type { RpcMessage, RunningCalls } from './message.ts';
 import { checkParamHeaders } from './param-headers.ts';
 import { byteLength, errorResultJson, maxResultBytes, resultJson } from './result.ts';
-import type { RunningCalls } from './running.ts';
 import { CallContext, readTraceParent, traceFields, type ToolCall } from './tool-context.ts';
 
 export interface RateLimit {

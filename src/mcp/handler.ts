@@ -37,8 +37,7 @@ import {
   type Era,
 } from './protocol.ts';
 import { createGate, noteRefusedHosts } from './host-check.ts';
-import { peekId, readRpcMessage, type RpcMessage } from './message.ts';
-import { createRunningCalls, type RunningCalls } from './running.ts';
+import { peekId, readRpcMessage, type RpcMessage, createRunningCalls, type RunningCalls } from './message.ts';
 
 export interface McpHandlerOptions extends Omit<CallerOptions, 'catalog' | 'admit' | 'running' | 'modernTail'> {
   /** Served in this order. */

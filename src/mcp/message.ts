@@ -1,6 +1,7 @@
-import { isObject, type JsonObject } from '../contract/core/index.ts';
 import type { RequestId } from '@modelcontextprotocol/client';
+import { isObject, type JsonObject } from '../contract/core/index.ts';
 import { RequestFailure, rpcCode } from './protocol.ts';
+import type { Principal } from '../contract/issuer/index.ts';
 
 export type { RequestId };
 
@@ -13,7 +14,7 @@ export interface RpcMessage {
 }
 
 /** Characters. */
-export const maxIdLength = 256;
+const maxIdLength = 256;
 const maxMethodLength = 128;
 
 /** The message in a parsed body. Throws -32600 for batches, responses, and anything that is no message. */
@@ -48,10 +49,46 @@ function readId(id: unknown): RequestId {
 }
 
 /** A number beyond the safe range would come back changed. */
-export function isRequestId(id: unknown): id is RequestId {
+function isRequestId(id: unknown): id is RequestId {
   return typeof id === 'string' ? id.length <= maxIdLength : Number.isSafeInteger(id);
 }
 
 function invalid(message: string): RequestFailure {
   return new RequestFailure(400, rpcCode.invalidRequest, message);
+}
+
+type Caller = Pick<Principal, 'organizationId' | 'subject'>;
+
+/** Running calls that a 2025 client may cancel with a second request. Best effort: not other replicas', nor beyond `limit`. */
+export interface RunningCalls {
+  /** Returns the function that removes the call. */
+  add(caller: Caller, sessionId: string | undefined, id: RequestId, controller: AbortController): () => void;
+  cancel(caller: Caller, sessionId: string | undefined, id: unknown): boolean;
+}
+
+const ignore = (): void => {};
+
+export function createRunningCalls(limit = 10_000): RunningCalls {
+  const running = new Map<string, AbortController>();
+  return {
+    add(caller, sessionId, id, controller) {
+      if (sessionId === undefined || running.size >= limit) return ignore;
+      const key = keyOf(caller, sessionId, id);
+      running.set(key, controller);
+      return () => {
+        // A client that reuses an id has replaced the entry; it is the later call's.
+        if (running.get(key) === controller) running.delete(key);
+      };
+    },
+    cancel(caller, sessionId, id) {
+      if (sessionId === undefined || (typeof id !== 'string' && typeof id !== 'number')) return false;
+      const controller = running.get(keyOf(caller, sessionId, id));
+      controller?.abort();
+      return controller !== undefined;
+    },
+  };
+}
+
+function keyOf({ organizationId, subject }: Caller, sessionId: string, id: RequestId): string {
+  return JSON.stringify([organizationId, subject, sessionId, id]);
 }

@@ -8,7 +8,7 @@ import { hashArguments, parseArguments } from './arguments.ts';
 import { createCatalog } from './catalog.ts';
 import { nestsDeeperThan, opensAtMost } from '../contract/core/json.ts';
 import { decodeHeader } from './param-headers.ts';
-import { createRunningCalls } from './running.ts';
+import { createRunningCalls } from './message.ts';
 import { readTraceParent } from './tool-context.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -5,7 +5,7 @@ import { cancelChat } from '../../incidents/investigation/worker.ts';
 import { Admission } from '../../limits/admission.ts';
 import { limitCallsAtOnce } from '../../limits/at-once.ts';
 import { createMcpHandler } from '../../mcp/handler.ts';
-import { createRunningCalls } from '../../mcp/running.ts';
+import { createRunningCalls } from '../../mcp/message.ts';
 import { createTools, describeIngest } from '../../tools/index.ts';
 import { createQueryOtel } from '../../tools/query-otel.ts';
 import { clients } from '../../web/client-setup/index.ts';

@@ -10,7 +10,7 @@ import {
   type FromPrimary,
   type FromWorker,
 } from './messages.ts';
-import type { RunningCalls } from '../../mcp/running.ts';
+import type { RunningCalls } from '../../mcp/message.ts';
 import type { PartialRateLimiter } from '../../limits/rate-limit.ts';
 
 /** Sooner after the one before, a connection is one of a burst. */
