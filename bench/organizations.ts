@@ -57,6 +57,7 @@ const receiver = createOtlpReceiver({
     committed: (...args) => sink.committed(...args),
     retain: (...args) => sink.retain(...args),
     gatherMs: (id) => sink.gatherMs?.(id) ?? 1_000,
+    hold: async (id) => (await sink.hold?.(id)) ?? (() => undefined),
     async load(load, signal) {
       await sink.load(load, signal).catch((error: unknown) => {
         failures += 1;

@@ -65,6 +65,14 @@ export class DuckdbSink implements TelemetrySink {
     return Math.max(1_000, Math.min(senders * msEach, scarceMs));
   }
 
+  async hold(organizationId: OrganizationId): Promise<() => void> {
+    try {
+      return (await this.#engines.acquire(organizationId, loadPatienceMs)).release;
+    } catch (error) {
+      throw this.#explain(organizationId, error);
+    }
+  }
+
   async load(load: TelemetryLoad, signal: AbortSignal): Promise<void> {
     const { organizationId, log, batches, upTo } = load;
     const lengths = batches.map((batch) => batch.byteLength);

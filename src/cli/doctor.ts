@@ -21,8 +21,8 @@ function table(findings: readonly Finding[], output: Output): string {
   const width = Math.max(...findings.map(({ check }) => check.length)) + 2;
   const lines = findings.map(({ status, check, detail, hint }) => {
     const [colour, mark] = marks[status];
-    const advice = hint === undefined ? '' : `\n      ${' '.repeat(width)}${hint}`;
-    return `${output.style(colour, mark)}  ${check.padEnd(width)}${detail}${advice}`;
+    const advice = hint?.split('\n').map((line) => `\n      ${' '.repeat(width)}${line}`) ?? [];
+    return `${output.style(colour, mark)}  ${check.padEnd(width)}${detail}${advice.join('')}`;
   });
   return lines.join('\n');
 }

@@ -174,6 +174,8 @@ export interface TelemetrySink {
   load(load: TelemetryLoad, signal: AbortSignal): Promise<void>;
   /** How long rows of this organization gather before a load; a second where absent. */
   gatherMs?(organizationId: OrganizationId): number;
+  /** Waits until a load can begin at once, where that may take a while; answers how to say that it was, or will not be; safe twice. */
+  hold?(organizationId: OrganizationId): Promise<() => void>;
   /** Time of the newest row; undefined where there is none. Without it, retention trusts the clock at its first run. */
   newest?(organizationId: OrganizationId, signal: AbortSignal): Promise<Date | undefined>;
   /** Deletes rows older than the date and lets the space be used again. Answers how many, where it knows. */

@@ -83,8 +83,12 @@ export class Loader {
     let backoff = firstBackoffMs;
     while (!this.#stop.signal.aborted) {
       let chunk: LogChunk | undefined;
+      let release: (() => void) | undefined;
       try {
         this.#position ??= await this.#committed();
+        await this.#gather(this.#position);
+        if (this.#stop.signal.aborted) return;
+        release = await this.#hold();
         chunk = await this.#nextChunk(this.#position);
         if (chunk === undefined) continue;
         await this.#load(chunk);
@@ -95,6 +99,8 @@ export class Loader {
         for (const finish of this.#relieved) finish();
         backoff = firstBackoffMs;
       } catch (error) {
+        // Others may have it while this one waits.
+        release?.();
         if (this.#stop.signal.aborted) return;
         this.failure = error;
         this.#position = undefined;
@@ -105,6 +111,8 @@ export class Loader {
         if (retryInMs === 0) continue;
         await sleep(retryInMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
         backoff = Math.min(lastBackoffMs, backoff * 2);
+      } finally {
+        release?.();
       }
     }
   }
@@ -139,10 +147,20 @@ export class Loader {
     }
   }
 
-  async #nextChunk(position: LogPosition): Promise<LogChunk | undefined> {
+  async #gather(position: LogPosition): Promise<void> {
     if (this.#log.bytesAfter(position) === 0) await this.#newData();
     await this.#moreData();
-    if (this.#stop.signal.aborted) return undefined;
+  }
+
+  /** Before the rows are read: what comes in while the warehouse makes room goes with them. */
+  async #hold(): Promise<(() => void) | undefined> {
+    const holding = this.#sink.hold?.(this.#organizationId);
+    if (holding === undefined) return undefined;
+    void holding.then((release) => this.#abort.signal.aborted && release()).catch(() => undefined);
+    return await this.#unlessAborted(holding);
+  }
+
+  async #nextChunk(position: LogPosition): Promise<LogChunk | undefined> {
     const chunk = await this.#log.read(position, { rows: this.#mostRows, bytes: loadBytes, textBytes: loadTextBytes });
     this.#newRows = chunk === undefined ? 0 : Math.max(0, this.#newRows - chunk.rows);
     this.#newSince = performance.now();
@@ -153,7 +171,7 @@ export class Loader {
     const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(loadTimeoutMs)]);
     const load = { organizationId: this.#organizationId, log: this.#log.name, upTo };
     try {
-      await this.#sink.load({ ...load, batches }, signal);
+      await this.#unlessAborted(this.#sink.load({ ...load, batches }, signal));
     } catch (error) {
       if (!isRefusal(error) || batches.length !== 1) throw error;
       const kept = await this.#log.keepRefused(batches, upTo);

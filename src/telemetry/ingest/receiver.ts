@@ -220,7 +220,8 @@ class Receiver implements OtlpReceiver {
       this.#activity.refused({ ...sender, cause: `rejected: ${reason}`, reason, count });
     }
     const altered = lossesOf(decoded).join(' ');
-    if (altered !== '') this.#activity.refused({ ...sender, cause: 'altered', reason: altered });
+    const cause = decoded.unknown.length > 0 ? 'nothing stored' : 'altered';
+    if (altered !== '') this.#activity.refused({ ...sender, cause, reason: altered });
   }
 
   get #formats(): Pick<Received, 'formats' | 'limits'> {
