@@ -1,10 +1,11 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
-import type {
-  MappingConfig,
-  MappingPreset,
-  ResolvedMapping,
-  TableName,
-  Tenancy,
+import {
+  boundaryIn,
+  type MappingConfig,
+  type MappingPreset,
+  type ResolvedMapping,
+  type TableName,
+  type Tenancy,
 } from '../../src/contract/telemetry/index.ts';
 import { attributeText, identifier, textLiteral, type KeyStyle } from './literals.ts';
 
@@ -24,7 +25,8 @@ const itsRows = '{rows}';
 
 /** The predicate on the tenant beneath a table; undefined where its rows lie apart, or there is only one. */
 export function tenantPredicate(rows: TenantRows, table: TableName): string | undefined {
-  const { boundary, value } = rows;
+  const { value } = rows;
+  const boundary = boundaryIn(rows.boundary, rows.mapping.tables[table]?.[0]);
   switch (boundary.mode) {
     case 'none':
     case 'connection':

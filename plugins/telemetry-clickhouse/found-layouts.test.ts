@@ -69,6 +69,41 @@ describeOnEngine('a warehouse that no preset knows, mapped as inspect prints it'
     await server().run('DROP DATABASE obs');
   });
 
+  it('keeps tenants apart by what each table has, where tables differ', async () => {
+    await server().runAll([
+      'CREATE DATABASE apart',
+      'CREATE TABLE apart.traces (ts DateTime64(3), oid String, op String) ENGINE = MergeTree ORDER BY ts',
+      'CREATE TABLE apart.lines (ts DateTime64(3), labels String, line String) ENGINE = MergeTree ORDER BY ts',
+      "INSERT INTO apart.traces VALUES (now(), 'acme', 'ours'), (now(), 'globex', 'theirs')",
+      `INSERT INTO apart.lines VALUES (now(), '{"org":"acme"}', 'ours'), (now(), '{"org":"globex"}', 'theirs')`,
+    ]);
+    const organization = newId('org');
+    const lines = { from: 'apart.lines', columns: { time: 'ts', body: 'line' } };
+    const create = (boundary: object, logs: object) =>
+      createTelemetry(server().url, {
+        ingest: undefined,
+        mapping: { tables: { spans: { from: 'apart.traces', columns: { time: 'ts', name: 'op' } }, logs } },
+        tenancy: { boundary, value: 'id', organizations: { [organization]: 'acme' } },
+        isolation: 'degraded',
+        serverBoundary: { by: 'none' },
+      });
+    const tenant = "JSONExtractString(labels, 'org')";
+    const apart = create({ mode: 'column', column: 'oid' }, { ...lines, tenant });
+    const none = create({ mode: 'none', organization }, { ...lines, tenant });
+    const absent = create({ mode: 'column', column: 'oid' }, lines);
+    try {
+      await apart.start(AbortSignal.timeout(20_000));
+      expect((await ask(apart, organization, 'SELECT name FROM otel.spans')).rows).toEqual([['ours']]);
+      expect((await ask(apart, organization, 'SELECT body FROM otel.logs')).rows).toEqual([['ours']]);
+      for (const refused of [none, absent]) {
+        await expect(refused.start(AbortSignal.timeout(20_000))).rejects.toMatchObject({ code: 'config_invalid' });
+      }
+    } finally {
+      for (const one of [apart, none, absent]) await one.stop();
+      await server().run('DROP DATABASE apart');
+    }
+  });
+
   it.each(foundLayouts)('$name', async (layout) => {
     const { tables, boundary, tenant = 'acme' } = layout;
     const databases = tables.flatMap((sql) => /^CREATE DATABASE (?:IF NOT EXISTS )?(\w+)/.exec(sql)?.[1] ?? []);

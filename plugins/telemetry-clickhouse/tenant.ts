@@ -1,5 +1,11 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
-import { tenantType, type TableSource, type Tenancy, type Tenant } from '../../src/contract/telemetry/index.ts';
+import {
+  boundaryIn,
+  tenantType,
+  type TableSource,
+  type Tenancy,
+  type Tenant,
+} from '../../src/contract/telemetry/index.ts';
 import { jsonAttribute } from './json-attributes.ts';
 import { identifier, literal } from './quote.ts';
 
@@ -27,11 +33,8 @@ export function tenantPredicate(
 }
 
 /** What the tenant of a row is, in SQL over the physical table. */
-export function tenantExpression(
-  boundary: Boundary,
-  source: TableSource,
-  json: ReadonlySet<string>,
-): string | undefined {
+export function tenantExpression(usual: Boundary, source: TableSource, json: ReadonlySet<string>): string | undefined {
+  const boundary = boundaryIn(usual, source);
   if (boundary.mode === 'column') return identifier(boundary.column);
   if (boundary.mode === 'expression') return `(${boundary.expression})`;
   if (boundary.mode !== 'resource_attribute' && boundary.mode !== 'attribute') return undefined;

@@ -6,6 +6,7 @@ import {
   type TableSource,
   type TenancyConfig,
   type Tenant,
+  boundaryIn,
   mappingFor,
   otelTables,
 } from '../../src/contract/telemetry/index.ts';
@@ -19,7 +20,8 @@ type Mode = TenancyConfig['boundary'];
  * What tells tenants apart in one source: `side` is the SQL of the tenant, a literal or what the views' function answers.
  * Undefined where the table, the schema or the database is the tenant's own.
  */
-export function tenantPredicate(boundary: Mode, source: TableSource, side: string): string | undefined {
+export function tenantPredicate(usual: Mode, source: TableSource, side: string): string | undefined {
+  const boundary = boundaryIn(usual, source);
   switch (boundary.mode) {
     case 'column':
       return `${quoteName(boundary.column)} = ${typed(side, boundary.type)}`;

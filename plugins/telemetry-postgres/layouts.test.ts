@@ -122,6 +122,13 @@ const modes: Readonly<Record<string, Layout>> = {
       tenancy: { boundary: { mode: 'expression', expression: "split_part(org, '-', 2)" }, ...tenants },
     },
   },
+  'an expression of the table, in place of the column of others': {
+    sql: `${simple('public.events', "'of alpha', 'x-alpha'")}; INSERT INTO public.events VALUES ('2026-03-01T12:00:00Z', 'of beta', 'x-beta')`,
+    config: {
+      mapping: mapped('public.events', { tenant: "split_part(org, '-', 2)" }),
+      tenancy: { boundary: { mode: 'column', column: 'customer' }, ...tenants },
+    },
+  },
   schema: {
     sql: inSchemas,
     config: {

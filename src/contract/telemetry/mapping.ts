@@ -62,6 +62,11 @@ const source = z.strictObject({
     .default({})
     .describe('SQL expression by logical column; others come from the preset or are empty'),
   where: z.string().min(1).optional().describe('A predicate that always holds'),
+  tenant: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("SQL of a row's tenant in this table, where tables differ in what tells tenants apart"),
   timeBounds: z
     .array(z.string().min(1))
     .optional()
@@ -93,6 +98,8 @@ export interface TableSource {
   /** By logical column. Never wrap `time`, `trace_id` or `service_name` in a function: indexes would be lost. */
   readonly columns: Readonly<Record<string, string>>;
   readonly where?: string;
+  /** What the tenant of a row is, in place of what the boundary says for all tables. */
+  readonly tenant?: string;
   /** Beside the window on `time` itself, for tables whose sort key or partition is another expression. */
   readonly timeBounds?: readonly string[];
 }

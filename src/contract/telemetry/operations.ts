@@ -18,6 +18,21 @@ export function tenantType(boundary: TenancyConfig['boundary']): 'string' | 'uui
   return 'type' in boundary ? boundary.type : 'string';
 }
 
+/** What tells tenants apart in one source. Throws config_invalid for a source that says so where names or logins do. */
+export function boundaryIn(
+  boundary: TenancyConfig['boundary'],
+  source: TableSource | undefined,
+): TenancyConfig['boundary'] {
+  const expression = source?.tenant;
+  if (expression === undefined) return boundary;
+  if ('type' in boundary || 'key' in boundary) return { mode: 'expression', expression, type: tenantType(boundary) };
+  throw new SightlineError(
+    'config_invalid',
+    `telemetry.mapping: a table has a tenant of its own, which tenancy.boundary ${boundary.mode} does not ask.`,
+    { hint: 'Leave the tenant out there, or set the boundary to column or expression.' },
+  );
+}
+
 /** The sources of one tenant, where names hold `{tenant}`. */
 export function mappingFor(mapping: ResolvedMapping, tenant: Tenant): ResolvedMapping {
   const tables: { [Name in TableName]?: NonNullable<TableSources[Name]> } = {};

@@ -75,12 +75,17 @@ function sourcesOf(table: TableName, { tables }: MappingConfig, given: TableSour
   if (own === undefined) return preset;
   const key = `${section}.tables.${table}`;
   checkColumns(table, Object.keys(own.columns), key);
-  const { columns, where, timeBounds } = own;
+  const { columns, where, tenant, timeBounds } = own;
   checkFragment(own.from ?? '', `${key}.from`);
   checkFragment(where ?? '', `${key}.where`);
+  checkFragment(tenant ?? '', `${key}.tenant`);
   for (const [column, expression] of Object.entries(columns)) checkFragment(expression, `${key}.columns.${column}`);
   for (const [index, bound] of timeBounds?.entries() ?? []) checkFragment(bound, `${key}.timeBounds.${index}`);
-  const rest = { ...(where === undefined ? {} : { where }), ...(timeBounds === undefined ? {} : { timeBounds }) };
+  const rest = {
+    ...(where === undefined ? {} : { where }),
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(timeBounds === undefined ? {} : { timeBounds }),
+  };
   if (own.from !== undefined) return [{ from: own.from, columns, ...rest }];
   if (preset.length === 0) throw wrong(`${key}.from is missing.`, 'Name the table that it comes from.');
   return preset.map(({ from, ...source }): TableSource =>
