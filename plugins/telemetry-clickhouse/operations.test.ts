@@ -256,6 +256,12 @@ describeOnEngine('the user that the set-up prints', () => {
     },
   );
 
+  it.each(['nonsense', 'ftp://host', 'postgres://host'])('is looked for by no %s', async (written) => {
+    const telemetry = withLogin({});
+    expect(() => telemetry.operations?.as?.(written)).toThrow('--url must be http(s)://user:password@host:port.');
+    await telemetry.stop();
+  });
+
   it('cannot be default', () => {
     expect(
       plugin.configSchema.safeParse({ url: server().url, tenancy: { boundary }, login: 'default' }).error?.issues,

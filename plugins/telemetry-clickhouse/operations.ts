@@ -59,8 +59,8 @@ export class ClickHouseOperations implements WarehouseOperations {
   as(written: string): ClickHouseOperations {
     const parsed = URL.canParse(written) ? new URL(written) : undefined;
     const { username = '', password = '', origin = '', pathname = '' } = parsed ?? {};
-    const place = url.safeParse(`${origin}${pathname}`);
-    if (!place.success) {
+    const place = parsed && url.safeParse(`${origin}${pathname}`);
+    if (place?.success !== true) {
       throw new SightlineError('invalid_argument', '--url must be http(s)://user:password@host:port.');
     }
     const login = {
