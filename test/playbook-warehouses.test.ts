@@ -1,5 +1,17 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { tmpdir } from 'node:os';
 import { z } from 'zod';
+import { ownWarehouse } from '../plugins/telemetry-clickhouse/support/harness.ts';
+import { silentLogger, testHost } from './contract/host.ts';
+import { newId } from '../src/contract/core/index.ts';
+import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
+import { loadPlugin } from '../src/gateway/process/registry.ts';
+import { loadGenerated } from '../src/lab/eval/shop.ts';
+import { generateParcels } from '../src/lab/parcels/generate.ts';
+import { scenarios as parcels } from '../src/lab/parcels/scenarios.ts';
+import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
+import { engineMissing } from './support/clickhouse/engine.ts';
+import { ClickHouseServer } from './support/clickhouse/server.ts';
 import { demoQuestion } from '../src/lab/demo/index.ts';
 import { callTool } from './support/call.ts';
 import { createKey, exchange, startGateway } from './support/gateway.ts';
@@ -62,5 +74,39 @@ describe('the playbook', () => {
     expect(store).toMatch(/^No: calls to `redis`/);
     expect(slowest).toMatch(/ ms at p95/);
     expect(answer.split('\n').filter((line) => line.includes('could not be checked'))).toEqual([]);
+  }, 400_000);
+
+  it('is answered by ClickHouse on metrics alone and on logs alone', async () => {
+    if (engineMissing() !== undefined) return;
+    const server = await ClickHouseServer.start();
+    stops.unshift(() => server.stop());
+    const { component: telemetry } = await ownWarehouse(server);
+    await telemetry.start(AbortSignal.timeout(30_000));
+    stops.unshift(() => telemetry.stop());
+    const pipeline = createQueryPipeline({ telemetry, logger: silentLogger, now: () => new Date() });
+    const playbook = await loadPlugin('agent', { plugin: 'playbook' });
+    const host = { ...testHost(tmpdir()), dialect: telemetry.dialect, query: agentQuery(pipeline) };
+    const agent = playbook.create(host);
+    for (const [scenario, only] of [
+      ['pool', 'metrics'],
+      ['bad-host', 'metrics'],
+      ['silent-reader', 'logs'],
+    ] as const) {
+      const options = { scenario, seed: 4, minutes: 60, end, rate: 30 };
+      const organizationId = await loadGenerated(telemetry, generateParcels(options), { end, only });
+      const author = { kind: 'operator', id: 'test', name: 'test' } as const;
+      const { question, cause } = parcels[scenario];
+      const messages = [
+        { id: newId('msg'), seq: 1, role: 'user' as const, author, time: end, content: question, parts: [] },
+      ];
+      const unanswered: string[] = [];
+      let blamed = '';
+      const assignment = { organizationId, messages, steps: [], askedAt: end };
+      for await (const event of agent.investigate(assignment, AbortSignal.timeout(120_000))) {
+        if (event.type === 'step' && event.step.error !== undefined) unanswered.push(event.step.question);
+        if (event.type === 'conclusion') blamed = event.conclusion.service;
+      }
+      expect([scenario, unanswered, blamed]).toEqual([scenario, [], cause]);
+    }
   }, 400_000);
 });

@@ -80,7 +80,7 @@ export function reports({ write, focus }: Scene, range: TimeRange, more: readonl
   return `p AS (
   SELECT service_name, CASE WHEN type = 'sum' THEN '${counters}' ELSE name END AS metric, CASE WHEN lower(name) LIKE '%client%' THEN ${first(write, 'attributes', peers)} ELSE '' END AS peer, ${first(write, 'attributes', operations)} AS operation,
     CASE WHEN ${isError} THEN 1 ELSE 0 END AS failed, CASE WHEN ${isFailure} THEN 0 ELSE 1 END AS counts, ${more.length > 0 ? placed : ''}${instanceOf(write)} AS instance, start_time, time,
-    aggregation_temporality AS temporality, COALESCE(count, value) AS n, COALESCE(sum, 0) * ${unit} AS s
+    aggregation_temporality AS temporality, COALESCE(1.0 * count, value) AS n, COALESCE(sum, 0) * ${unit} AS s
   FROM otel.metrics
   WHERE ${within(write, 'time', range).slice(1, -1)} AND service_name <> '' AND ((${isCounter}) OR (${isDuration}))${onlyFocus(write, focus)}
 ), t AS (
@@ -142,7 +142,7 @@ export async function* requestCounts(scene: Scene, source: Source): Step<Request
   WHERE mean_before >= 0
   GROUP BY service_name, metric, peer, operation
 )
-SELECT m.service_name AS service_name, m.metric AS metric, m.peer AS peer, m.operation AS name, ${side('now', 'requests')} AS spans, ${side('now', 'failures')} AS errors, ${side('before', 'requests')} AS spans_before, ${side('before', 'failures')} AS errors_before, ${side('now', 'seconds')} AS seconds, ${side('before', 'seconds')} AS seconds_before, ${excess} AS excess_errors,
+SELECT m.service_name AS service_name, m.metric AS metric, m.peer AS peer, m.operation AS name, ${side('now', 'requests')} AS spans, ${side('now', 'failures')} AS errors, ${side('before', 'requests')} AS spans_before, ${side('before', 'failures')} AS errors_before, ${side('now', 'seconds')} AS seconds_now, ${side('before', 'seconds')} AS seconds_before, ${excess} AS excess_errors,
   count(mean_now) AS parts, count(mean_before) AS parts_before, ${write.countIf('m.mean_now > b.p95_before')} AS slow_parts
 FROM m LEFT JOIN b ON b.service_name = m.service_name AND b.metric = m.metric AND b.peer = m.peer AND b.operation = m.operation
 GROUP BY m.service_name, m.metric, m.peer, m.operation
@@ -167,7 +167,7 @@ LIMIT 50`;
 function read(row: Row): Counted {
   const change = readChange(row);
   const [parts, partsBefore] = [row.number('parts'), row.number('parts_before')];
-  const [seconds, secondsBefore] = [row.number('seconds'), row.number('seconds_before')];
+  const [seconds, secondsBefore] = [row.number('seconds_now'), row.number('seconds_before')];
   const [mean, meanBefore] = [seconds / change.now.total || 0, secondsBefore / change.before.total || 0];
   const larger = meanBefore > 0 && mean >= leastTimes * meanBefore && mean - meanBefore >= leastSeconds;
   // One in twenty is beyond the 95th percentile, and of a handful one more.
