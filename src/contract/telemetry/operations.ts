@@ -153,7 +153,10 @@ function byText(one: string, other: string): number {
 }
 
 function leaves(value: unknown, path = ''): readonly (readonly [string, string])[] {
-  if (typeof value !== 'object' || value === null) return value === undefined ? [] : [[path, String(value)]];
+  if (value === undefined) return [];
+  if (typeof value !== 'object' || value === null) {
+    return [[path, typeof value === 'string' ? value : JSON.stringify(value)]];
+  }
   return Object.entries(value).flatMap(([key, item]) => leaves(item, path === '' ? key : `${path}.${key}`));
 }
 
