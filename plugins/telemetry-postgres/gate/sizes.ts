@@ -32,6 +32,11 @@ const holding = new Set(
   words(`array_agg string_agg json_agg jsonb_agg json_agg_strict jsonb_agg_strict json_object_agg jsonb_object_agg
   json_object_agg_strict jsonb_object_agg_strict json_object_agg_unique jsonb_object_agg_unique range_agg`),
 );
+/** They put all of their arguments together; other functions answer no more than the longest. */
+const joining = new Set(
+  words(`array_append array_cat array_prepend concat concat_ws format json_build_array json_build_object json_object
+  jsonb_build_array jsonb_build_object jsonb_concat jsonb_insert jsonb_object jsonb_set jsonb_set_lax overlay`),
+);
 /** They shorten: the count in their second or third argument. */
 const cutting = new Map([
   ['left', 1],
@@ -128,7 +133,7 @@ class Sizes {
 
   /** At most so long; throws where that is too long. */
   of(value: Json | undefined): number {
-    if (isList(value)) return value.reduce<number>((sum, part) => sum + this.of(part), 0);
+    if (isList(value)) return Math.max(0, ...value.map((part) => this.of(part)));
     if (!isNode(value)) return 0;
     const known = this.#known.get(value);
     if (known !== undefined) return known;
@@ -151,13 +156,21 @@ class Sizes {
     }
     const call = only('FuncCall', value);
     if (call !== undefined) return this.#call(call);
-    const size = Object.values(value).reduce<number>((sum, part) => sum + this.of(part), 0);
+    const parts = only('A_ArrayExpr', value)?.['elements'] ?? only('RowExpr', value)?.['args'];
+    if (parts !== undefined) return this.#sum(list(parts));
     const operation = only('A_Expr', value);
-    if (operation === undefined) return size;
+    // A CASE, a cast, a COALESCE: one of its parts.
+    if (operation === undefined) return this.of(Object.values(value));
+    const sides = [operation['lexpr'] ?? null, operation['rexpr'] ?? null];
+    const [largest, size] = [this.of(sides), this.#sum(sides)];
     const sign = namesOf(operation['name']).join('');
-    if (sign !== '||') return sign.startsWith('-') || sign.startsWith('#') ? size : plainSize;
+    if (sign !== '||') return sign.startsWith('->') || sign.startsWith('#') ? largest : plainSize;
     if (size > maxValue) throw this.#refusals.tooLong('||', maxValue, operation);
     return size;
+  }
+
+  #sum(parts: readonly Json[]): number {
+    return parts.reduce<number>((sum, part) => sum + this.of(part), 0);
   }
 
   #call(node: Node): number {
@@ -165,9 +178,8 @@ class Sizes {
     const args = list(node['args']);
     const all = args.map((arg) => this.of(arg));
     for (const part of [node['agg_order'], node['agg_filter'], node['over']]) this.of(part);
-    const sum = all.reduce((total, size) => total + size, 0);
     if (small.has(name)) return plainSize;
-    let size = Math.max(sum, plainSize);
+    let size = Math.max(joining.has(name) ? this.#sum(args) : this.of(args), plainSize);
     const cut = cutting.get(name);
     if (cut !== undefined) size = Math.min(size, this.#count(args[cut]) ?? size);
     if (repeating.has(name)) {
