@@ -3,6 +3,8 @@ import { flag, wholeNumber } from '../../src/contract/core/index.ts';
 import { mappingSchema, tenancySchema } from '../../src/contract/telemetry/index.ts';
 
 export const url = z.url({ protocol: /^https?$/ }).refine((value) => {
+  // What is no URL is refused before, and looked at here all the same.
+  if (!URL.canParse(value)) return true;
   const { username, password, search } = new URL(value);
   return username === '' && password === '' && search === '';
 }, 'Write user, password and settings under their own keys.');
