@@ -75,7 +75,7 @@ async function activity({ organization }: MemberVisit, services: PageServices): 
     <p>
       ${
         arrival === undefined
-          ? 'Nothing came in yet.'
+          ? 'No arrival is on record yet.'
           : html`Telemetry last came in ${moment(arrival.at)} from
             ${arrival.service === '' ? 'a service without a name' : html`<code>${arrival.service}</code>`}.`
       }
