@@ -31,14 +31,21 @@ export async function compactFile(
     await connection.run('CHECKPOINT compacted');
     await connection.run('DETACH compacted');
     connection.closeSync();
-    const written = await open(draft, 'r');
-    await written.sync().finally(() => written.close());
+    await synced(draft);
     renameSync(draft, file);
-    const folder = await open(dirname(file), 'r');
-    await folder.sync().finally(() => folder.close());
+    await synced(dirname(file));
     return { before, after: statSync(file).size };
   } finally {
     instance.closeSync();
     rmSync(draft, { force: true });
+  }
+}
+
+async function synced(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }

@@ -215,11 +215,11 @@ describe('OTLP receiver', () => {
     ]);
     const { arrivals, refusals } = await readActivity(fixture.dataDirectory, new Date());
     expect(arrivals).toEqual({ [id]: { at: expect.any(Number), service: 'cart' } });
-    expect(refusals.map(({ cause, count }) => [cause.slice(0, 8), count]).toSorted()).toEqual([
-      ['HTTP 400', 20],
-      ['HTTP 401', 20],
-      ['rejected', 1],
-      ['rejected', 1],
+    expect(refusals.map(({ cause, count }) => `${cause.slice(0, 8)} ${count}`).toSorted()).toEqual([
+      'HTTP 400 20',
+      'HTTP 401 20',
+      'rejected 1',
+      'rejected 1',
     ]);
     expect((await readActivity(fixture.dataDirectory, new Date(Date.now() + 3_700_000))).refusals).toEqual([]);
   });
