@@ -150,6 +150,17 @@ for (const server of servers) {
       expect(await probe()).toContainEqual(expect.objectContaining({ check: 'tenant token', status: 'fail' }));
     });
 
+    it("asks for nothing to be taken from a login that is not the gateway's own", async () => {
+      await server.admin(filled('ALTER ROLE {gateway} SUPERUSER'), warehouse.database);
+      const { secret, owner, gateway } = warehouse;
+      const other = warehouse.create({ ingest: { enabled: false }, boundary: { secret, owner, login: 'sl_own' } });
+      const findings = (await other.operations?.probe(AbortSignal.timeout(20_000))) ?? [];
+      await other.stop();
+      expect(findings.filter(({ status }) => status === 'fail').length).toBeGreaterThan(3);
+      const hints = findings.flatMap(({ hint = '' }) => (hint.includes(gateway) ? [hint] : []));
+      expect(hints).toEqual([expect.stringContaining(`Take nothing from ${gateway}`)]);
+    });
+
     it('says which GRANT is missing, and blames no clock', async () => {
       const found = async () => (await probe()).find(({ check }) => check === "other organizations' rows");
       await server.admin(`REVOKE SELECT ON telemetry.logs FROM ${warehouse.owner}`, warehouse.database);

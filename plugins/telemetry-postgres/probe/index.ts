@@ -36,7 +36,25 @@ export async function probe(
     findings.push(...(await probeViews({ prober, config, secret, login, now: host.now(), nobody })));
   }
   if (kind !== 'connections') findings.push(layers(kind));
-  return findings;
+  return spared(findings, login, config.boundary.login);
+}
+
+/**
+ * The remedies, where the login is an administrator's or an application's: to take from it what it may do would harm whom it
+ * belongs to.
+ */
+function spared(findings: readonly Finding[], login: string, own: string): readonly Finding[] {
+  const marks = findings.filter(
+    ({ check, status }) => status !== 'ok' && (check === 'login attributes' || check === 'ownership'),
+  );
+  if (login === own || marks.length === 0) return findings;
+  return findings.map(({ hint, ...finding }) => {
+    if (finding.check === marks[0]?.check) {
+      const instead = `Give the gateway a login of its own, named in telemetry.url; sightline telemetry setup --print makes ${own}.`;
+      return { ...finding, hint: `${instead} Take nothing from ${login}, which others may use.` };
+    }
+    return hint === undefined || hint.includes(login) ? finding : { ...finding, hint };
+  });
 }
 
 function server(version: number): Finding {
