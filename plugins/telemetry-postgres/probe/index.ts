@@ -39,10 +39,7 @@ export async function probe(
   return spared(findings, login, config.boundary.login);
 }
 
-/**
- * The remedies, where the login is an administrator's or an application's: to take from it what it may do would harm whom it
- * belongs to.
- */
+/** The remedies, where the login is an administrator's or an application's: to take rights from it would harm its owner. */
 function spared(findings: readonly Finding[], login: string, own: string): readonly Finding[] {
   const marks = findings.filter(
     ({ check, status }) => status !== 'ok' && (check === 'login attributes' || check === 'ownership'),
