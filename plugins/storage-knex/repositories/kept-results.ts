@@ -33,7 +33,10 @@ export class KeptResults extends OrganizationRepository implements KeptResultRep
           { column: 'id', order: 'desc' },
         ])
         .select('id', 'holder', 'bytes', 'expires_at');
-      const dropped = beyond(listed, bounds, now);
+      // Of those kept in one millisecond this is the newest.
+      const isThis = (other: Listed): number => Number(other.id === id);
+      const newestFirst = listed.toSorted((one, other) => isThis(other) - isThis(one));
+      const dropped = beyond(newestFirst, bounds, now);
       if (dropped.length > 0) await scope.from('kept_results').whereIn('id', dropped).delete();
     });
   }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -139,7 +140,11 @@ describe('kept results of several gateways', () => {
 
   it('are no more of a principal than in memory', async () => {
     const ids: string[] = [];
-    for (let turn = 0; turn < 9; turn += 1) ids.push(await kept(gateway()));
+    for (let turn = 0; turn < 9; turn += 1) {
+      ids.push(await kept(gateway()));
+      // Which is older is told by milliseconds.
+      await sleep(2);
+    }
     const [oldest = '', ...others] = ids;
     await expect(gateway().page(holder, oldest, request)).rejects.toMatchObject(expired);
     for (const id of others) expect((await gateway().page(holder, id, request)).rows.ends).toHaveLength(10);
