@@ -108,7 +108,8 @@ describeOnEngine('what the gate writes for ClickHouse', () => {
         // What only one of the two reads as an expression is refused, not misread.
         const ours = await written(`SELECT ${text}`).catch(() => undefined);
         // A number in brackets before `::` keeps its brackets in the engine's tree: `CAST('(7)')`.
-        fc.pre(own !== undefined && ours !== undefined && !text.includes(')::'));
+        // And a chain of AND or OR is one call, whose first links need no brackets.
+        fc.pre(own !== undefined && ours !== undefined && !/\)(::| AND | OR )/.test(text));
         compared += 1;
         expect([ours, await server.run(`EXPLAIN AST ${ours}`)]).toEqual([ours, own]);
       }),

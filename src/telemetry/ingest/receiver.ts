@@ -249,11 +249,14 @@ class Receiver implements OtlpReceiver {
       const event = changeEvent(change, this.#options.now().getTime());
       const said = JSON.stringify([organizationId, { ...change, time: undefined }]);
       const key = change.id === undefined ? undefined : hashSecret(said);
+      let warning = '';
       const isNew = await this.#changes.store(key, async () => {
-        const { rejected, reasons } = await this.#store(logs, organizationId, 'logs', 'json', event);
+        const stored = await this.#store(logs, organizationId, 'logs', 'json', event);
+        const { rejected, reasons } = stored;
         if (rejected > 0) throw new OtlpRefusal(400, `The change was not stored: ${reasons[0]?.[0] ?? 'rejected'}.`);
+        warning = lossesOf(stored).join(' ');
       });
-      return { stored: true, ...(!isNew && { repeated: true }) };
+      return { stored: true, ...(!isNew && { repeated: true }), ...(warning !== '' && { warning }) };
     });
   }
 
