@@ -2,6 +2,7 @@ import { basename, dirname, relative, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Gateway } from '../gateway/wiring/gateway.ts';
+import type { Settings } from '../gateway/wiring/settings.ts';
 import { SightlineError, type OrganizationId } from '../contract/core/index.ts';
 import { scopes } from '../contract/issuer/index.ts';
 import type { Organization } from '../contract/storage/index.ts';
@@ -45,7 +46,7 @@ const organizationName = 'default';
 export async function greetNewcomer(
   gateway: Gateway,
   output: Output,
-  { demo, signal }: { readonly demo: boolean; readonly signal: AbortSignal },
+  { settings, demo, signal }: { readonly settings: Settings; readonly demo: boolean; readonly signal: AbortSignal },
 ): Promise<void> {
   const { storage, keys } = gateway.workspace;
   if ((await storage.directory.organizations()).length > 0) return;
@@ -77,7 +78,7 @@ export async function greetNewcomer(
     if (demo && gateway.receives && isLoopback(gateway.url))
       await loadDemo(gateway, output, organization.id, credentials, signal);
   } finally {
-    if (!signal.aborted) sayCommands(output, credentials);
+    if (!signal.aborted) sayCommands(output, settings, credentials);
   }
 }
 
@@ -91,13 +92,13 @@ async function createFirst({ workspace: { organizations } }: Gateway): Promise<O
   }
 }
 
-function sayCommands(output: Output, credentials: Credentials): void {
+function sayCommands(output: Output, settings: Settings, credentials: Credentials): void {
   const [exchange, list, query] = pasteableCommands(credentials);
   output.say(
     [
       '',
       'To sign in with a browser or an MCP client, make yourself an account; it answers with a link:',
-      `  ${invocation()} user create --email you@example.com --org ${organizationName} --role admin`,
+      `  ${invocation(settings)} user create --email you@example.com --org ${organizationName} --role admin`,
       '',
       'To try it without, paste into a shell, in this order:',
       '',
@@ -116,20 +117,18 @@ function sayCommands(output: Output, credentials: Credentials): void {
 
 /** How another command is run beside this process: started as it was, and at the same workspace. */
 export function invocation(
-  { argv, env, cwd }: { argv: readonly string[]; env: NodeJS.ProcessEnv; cwd: string } = {
-    ...process,
-    cwd: process.cwd(),
-  },
+  { data, port, config }: Settings,
+  { script = process.argv[1] ?? '', env = process.env, cwd = process.cwd() } = {},
 ): string {
-  const [, script = '', ...given] = argv;
-  const settings = ['data', 'port', 'config'].flatMap((name) => {
-    const at = given.findLastIndex((word) => word === `--${name}` || word.startsWith(`--${name}=`));
-    const value = given[at]?.startsWith(`--${name}=`) ? given[at].slice(name.length + 3) : given[at + 1];
-    const said = at === -1 ? env[`SIGHTLINE_${name.toUpperCase()}`] : value;
-    if (said === undefined || said === '') return [];
-    // The next shell may stand elsewhere.
-    return [`--${name}`, quoted(name === 'port' ? said : resolve(cwd, said))];
-  });
+  // The next shell may stand elsewhere.
+  const given = {
+    data: data === undefined ? undefined : resolve(cwd, data),
+    port: port === undefined ? undefined : String(port),
+    config: typeof config === 'string' ? resolve(cwd, config) : undefined,
+  };
+  const settings = Object.entries(given).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, quoted(value)],
+  );
   return [commandOf(script, env, cwd), ...settings].join(' ');
 }
 

@@ -37,7 +37,7 @@ async function serveAlone(settings: Settings, output: Output, demo: boolean): Pr
     await gateway.start();
     reloadOnHangup(gateway);
     announce(gateway, output, 1);
-    greet(gateway, output, demo, stopping.signal);
+    greet(gateway, output, { settings, demo, signal: stopping.signal });
     await stopped;
     sayStopping(output);
   } finally {
@@ -84,7 +84,7 @@ async function serveAsWorker(settings: Settings, output: Output, demo: boolean):
   try {
     await gateway.start();
     seat.orders((order) => {
-      if (order === 'greet') greet(gateway, output, demo, stopping.signal);
+      if (order === 'greet') greet(gateway, output, { settings, demo, signal: stopping.signal });
       else if (order === 'reload') void gateway.reload();
       else ask(order);
     });
@@ -117,9 +117,9 @@ function announce(
 }
 
 /** What is for the first start; a gateway that serves is not stopped because of it. */
-function greet(gateway: Gateway, output: Output, demo: boolean, signal: AbortSignal): void {
-  greetNewcomer(gateway, output, { demo, signal }).catch((error: unknown) => {
-    if (signal.aborted) return;
+function greet(gateway: Gateway, output: Output, how: Parameters<typeof greetNewcomer>[2]): void {
+  greetNewcomer(gateway, output, how).catch((error: unknown) => {
+    if (how.signal.aborted) return;
     const why = error instanceof SightlineError ? [error.message, error.hint].join(' ') : String(error);
     output.warn(`The workspace could not be set up in full: ${why}`);
   });
