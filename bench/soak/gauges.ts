@@ -63,7 +63,7 @@ export class Gauges {
   async #look({ pid, url, dataDirectory }: Stage): Promise<void> {
     const open = await openOf(pid);
     const clients = await socketsAt(pid, Number(new URL(url).port));
-    const engines = await findProcesses('engine/main', dataDirectory, '--max-old-space-size');
+    const engines = await engineProcesses(dataDirectory);
     this.#samples.push({
       at: (performance.now() - this.#began) / 1_000,
       memoryMb: (await residentMb(pid)).now,
@@ -74,6 +74,21 @@ export class Gauges {
       engines: engines.length,
     });
   }
+}
+
+/**
+ * Engines that had their file open at one moment: those that are there in both of two looks. One look alone takes a while, in
+ * which an engine may end and the next one start; and a process that found all seats taken is no engine.
+ */
+async function engineProcesses(dataDirectory: string): Promise<readonly number[]> {
+  const first = new Set(await withOpenFile(dataDirectory));
+  return (await withOpenFile(dataDirectory)).filter((pid) => first.has(pid));
+}
+
+async function withOpenFile(dataDirectory: string): Promise<readonly number[]> {
+  const pids = await findProcesses('engine/main', dataDirectory, '--max-old-space-size');
+  const files = await Promise.all(pids.map((pid) => openOf(pid).catch(() => [])));
+  return pids.filter((_, index) => files[index]?.some((target) => target.endsWith('/telemetry.duckdb')));
 }
 
 async function openOf(pid: number): Promise<readonly string[]> {
