@@ -158,6 +158,7 @@ describe('list_incidents', () => {
       category: 'errors',
       confidence: 'high',
       claims: ['Version 2.4.0 is new.'],
+      rivals: [{ service: 'cart', why: 'Cart is slower.', why_not: 'It calls `payment`.' }],
     };
     const find = async (into: Workspace, day: number, found = finding) => {
       const at = new Date(Date.UTC(2026, 0, day));
@@ -174,12 +175,13 @@ describe('list_incidents', () => {
     const list = async (args: Record<string, unknown>) => await box.call(principal, 'list_incidents', args);
     expect(rows.parse((await list({ service: 'payment' })).structured['incidents'])).toHaveLength(4);
     const { structured, text } = await list({ query: 'AMEX 2.4.0' });
-    const { root_cause, claims: _, ...named } = finding;
+    const { root_cause, claims: _, rivals, ...named } = finding;
     expect(structured['incidents']).toMatchObject([
-      { key: last.key, cause: { ...named, text: root_cause } },
+      { key: last.key, cause: { ...named, text: root_cause }, rivals },
       { key: first.key },
     ]);
     expect(text).toContain(root_cause);
+    expect(text).toContain('rival cart: Cart is slower. Against it: It calls `payment`.');
 
     const read = await box.call(principal, 'read_incident', { incident_id: last.key });
     expect(read.structured['similar']).toEqual([

@@ -89,6 +89,9 @@ const finding = z.looseObject({
   category: z.string(),
   confidence: z.enum(['high', 'medium', 'low', 'none']),
   claims: z.array(z.string()),
+  rivals: z
+    .array(z.looseObject({ service: z.string(), why: z.string(), why_not: z.string().exactOptional() }))
+    .exactOptional(),
 });
 
 const part = z.discriminatedUnion('type', [

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineTool, SightlineError, type Tool } from '../contract/core/index.ts';
+import { defineTool, shortened, SightlineError, type Tool } from '../contract/core/index.ts';
 import {
   incidentStatuses,
   severities,
@@ -12,7 +12,7 @@ import type { Principal } from '../contract/issuer/index.ts';
 import { chosen, some, pageCursor, pageLimit, shortText, toolResult } from './result.ts';
 import { parseTime, timeArgument } from './time.ts';
 import type { Fence } from './untrusted.ts';
-import { incidentRow, incidentRowMembers, listLines, untrustedPaths } from './views.ts';
+import { incidentRow, incidentRowNames, listLines, members, untrustedPaths } from './views.ts';
 
 const waitedOn = shortText(320);
 
@@ -35,7 +35,7 @@ const input = z.strictObject({
 });
 
 const output = z.object({
-  incidents: z.array(incidentRowMembers),
+  incidents: z.array(members(`${incidentRowNames}, rivals?`)),
   next_cursor: z.string().optional(),
   untrusted: untrustedPaths,
 });
@@ -55,9 +55,15 @@ export function createListIncidents({ storage, now }: { readonly storage: Storag
     async run(args, { principal }) {
       const page = await storage.workspace(principal.organizationId).incidents.list(filter(args, principal, now()));
       const structured = {
-        incidents: page.items.map(incidentRow),
+        incidents: page.items.map((incident) => ({ ...incidentRow(incident), rivals: rivalsOf(incident) })),
         next_cursor: page.nextCursor,
-        untrusted: ['incidents[].title', 'incidents[].services', 'incidents[].cause', 'incidents[].waiting_on'],
+        untrusted: [
+          'incidents[].title',
+          'incidents[].services',
+          'incidents[].cause',
+          'incidents[].rivals',
+          'incidents[].waiting_on',
+        ],
       };
       const lines = listLines(page, 'incident', 'newest start first', incidentLine);
       return toolResult(structured, lines, { rows: page.items.length });
@@ -94,6 +100,14 @@ function waitingValue(value: string, principal: Principal): string {
   });
 }
 
+function rivalsOf({ finding }: Incident) {
+  return finding?.rivals?.map(({ service, why, why_not: not }) => ({
+    service,
+    why: shortened(why, 160),
+    why_not: not === undefined ? undefined : shortened(not, 160),
+  }));
+}
+
 function incidentLine(incident: Incident, fence: Fence): string {
   const { waitingOn, resolution } = incident;
   const { cause } = incidentRow(incident);
@@ -117,6 +131,9 @@ function incidentLine(incident: Incident, fence: Fence): string {
       : [
           `cause (${cause.confidence} confidence, ${fence.inline(`${cause.category} in ${cause.service || '-'}: ${cause.text}`)})`,
         ]),
+    ...(rivalsOf(incident) ?? []).map(({ service, why, why_not: not }) =>
+      fence.inline(`rival ${service}: ${why}${not === undefined ? '' : ` Against it: ${not}`}`),
+    ),
     incident.id,
   ].join(' | ');
 }

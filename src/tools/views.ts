@@ -48,9 +48,8 @@ export function actorView({ kind, id, name }: Actor) {
   return { kind, id, name };
 }
 
-export const incidentRowMembers = members(
-  'id, key, title, status, severity, waiting_on{party,name?,reason?,since}, services[], cause?{text,service,category,confidence}, started_at, updated_at, resolved_at?, resolution?, duplicate_of?',
-);
+export const incidentRowNames =
+  'id, key, title, status, severity, waiting_on{party,name?,reason?,since}, services[], cause?{text,service,category,confidence}, started_at, updated_at, resolved_at?, resolution?, duplicate_of?';
 
 export function incidentRow(incident: Incident) {
   const { party, name, reason, since } = incident.waitingOn;

@@ -61,16 +61,26 @@ export interface Conclusion {
 export interface Finding extends Pick<Conclusion, 'root_cause' | 'service' | 'category' | 'confidence'> {
   /** The texts of its claims. */
   readonly claims: readonly string[];
+  /** The likeliest of the other services that may be the cause. */
+  readonly rivals?: readonly Omit<Suspicion, 'evidence_ids'>[];
 }
 
 const mostClaims = 20;
+const mostRivals = 2;
 
 /** Undefined where no cause was found. */
 export function findingOf({ claims, ...conclusion }: Conclusion): Finding | undefined {
   const { root_cause, service, category, confidence } = conclusion;
   if (root_cause === '' || confidence === 'none') return undefined;
   const said = claims.slice(0, mostClaims).map(({ text }) => text.slice(0, 400).toWellFormed());
-  return { root_cause: root_cause.slice(0, 1_000).toWellFormed(), service, category, confidence, claims: said };
+  const cause = { root_cause: root_cause.slice(0, 1_000).toWellFormed(), service, category, confidence };
+  const others = (conclusion.suspicions ?? []).filter((one) => one.service !== service).slice(0, mostRivals);
+  const rivals = others.map(({ service: name, why, why_not: not }) => ({
+    service: name,
+    why: why.slice(0, 400).toWellFormed(),
+    ...(not !== undefined && { why_not: not.slice(0, 400).toWellFormed() }),
+  }));
+  return { ...cause, claims: said, ...(rivals.length > 0 && { rivals }) };
 }
 
 export interface Investigation {

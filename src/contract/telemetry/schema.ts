@@ -57,8 +57,8 @@ const service = [
 const context = [
   { name: 'attributes', type: 'map', untrusted: true, description: 'attributes of the record itself' },
   { name: 'resource_attributes', type: 'map', untrusted: true, description: 'attributes of what sent it' },
-  { name: 'scope_name', type: 'string', untrusted: true, description: 'instrumentation scope' },
-  { name: 'scope_version', type: 'string', untrusted: true, description: 'instrumentation scope version' },
+  { name: 'scope_name', type: 'string', untrusted: true, description: '' },
+  { name: 'scope_version', type: 'string', untrusted: true, description: '' },
 ] as const satisfies readonly LogicalColumn[];
 
 function oneOf<const Name extends string>(name: Name, values: readonly string[]) {
@@ -79,8 +79,8 @@ export const otelTables = {
       { name: 'span_id', type: 'string', description: '16 lower-case hex' },
       { name: 'parent_span_id', type: 'string', description: "'' for a root span" },
       { name: 'trace_state', type: 'string', untrusted: true, description: 'W3C tracestate' },
-      { name: 'flags', type: 'int64', description: 'OTLP flags' },
-      { name: 'name', type: 'string', untrusted: true, description: 'operation name' },
+      { name: 'flags', type: 'int64', description: '' },
+      { name: 'name', type: 'string', untrusted: true, description: '' },
       oneOf('kind', ['INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER', 'UNSPECIFIED']),
       oneOf('status_code', ['UNSET', 'OK', 'ERROR']),
       { name: 'status_message', type: 'string', untrusted: true, description: '' },
@@ -101,7 +101,7 @@ export const otelTables = {
     columns: [
       { name: 'time', type: 'timestamp', description: 'of the point' },
       { name: 'start_time', type: 'timestamp', nullable: true, description: 'start of the interval' },
-      { name: 'name', type: 'string', untrusted: true, description: 'metric name' },
+      { name: 'name', type: 'string', untrusted: true, description: '' },
       oneOf('type', ['gauge', 'sum', 'histogram', 'exponential_histogram', 'summary']),
       { name: 'unit', type: 'string', untrusted: true, description: 'UCUM' },
       { name: 'description', type: 'string', untrusted: true, description: '' },
@@ -123,7 +123,7 @@ export const otelTables = {
       { name: 'quantile_values', type: 'quantiles', description: 'summary: array of {quantile, value}' },
       ...service,
       ...context,
-      { name: 'flags', type: 'int64', description: 'OTLP flags' },
+      { name: 'flags', type: 'int64', description: '' },
     ],
   },
   logs: {
@@ -138,7 +138,7 @@ export const otelTables = {
       { name: 'event_name', type: 'string', untrusted: true, description: '' },
       { name: 'trace_id', type: 'string', description: "32 lower-case hex or ''" },
       { name: 'span_id', type: 'string', description: "16 lower-case hex or ''" },
-      { name: 'flags', type: 'int64', description: 'OTLP flags' },
+      { name: 'flags', type: 'int64', description: '' },
       ...service,
       ...context,
     ],

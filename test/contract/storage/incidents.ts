@@ -412,6 +412,10 @@ export function incidentPromises(runner: Runner, make: MakeStorage): void {
         category: 'errors',
         confidence: 'high',
         claims: [awkward, 'Version 2.4.0 is new'],
+        rivals: [
+          { service: 'cart', why: awkward, why_not: 'It calls `Payment`' },
+          { service: 'db', why: 'It is slow' },
+        ],
       } as const;
       const { id } = await here.incidents.create(newIncident({ title: 'x', services: ['checkout'] }), ada);
       const { key: other } = await here.incidents.create(newIncident({ title: 'y', services: ['payment'] }), ada);

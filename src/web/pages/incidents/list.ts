@@ -48,7 +48,13 @@ function row({ to, user }: MemberVisit, incident: Incident): readonly Html[] {
   return [
     html`<a href="${to(`/incidents/${incident.key}`)}"><bdi>${incident.title}</bdi></a>
       <small>${incident.key}</small
-      >${finding && html`<br /><small>${renderInline(shortened(finding.root_cause, 300))} (${finding.confidence} confidence)</small>`}`,
+      >${finding && html`<br /><small>${renderInline(shortened(finding.root_cause, 300))} (${finding.confidence} confidence)</small>`}${finding?.rivals?.map(
+        ({ service, why, why_not: not }) =>
+          html`<br /><small
+              >Or <bdi>${service}</bdi>:
+              ${renderInline(shortened(why, 160))}${not !== undefined && html` Against it: ${renderInline(shortened(not, 160))}`}</small
+            >`,
+      )}`,
     html`${statusWords[incident.status]}`,
     html`${severityWords[incident.severity]}`,
     waitsForViewer(incident, user.email)
