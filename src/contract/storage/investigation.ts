@@ -75,11 +75,10 @@ export function findingOf({ claims, ...conclusion }: Conclusion): Finding | unde
   const said = claims.slice(0, mostClaims).map(({ text }) => text.slice(0, 400).toWellFormed());
   const cause = { root_cause: root_cause.slice(0, 1_000).toWellFormed(), service, category, confidence };
   const others = (conclusion.suspicions ?? []).filter((one) => one.service !== service).slice(0, mostRivals);
-  const rivals = others.map(({ service: name, why, why_not: not }) => ({
-    service: name,
-    why: why.slice(0, 400).toWellFormed(),
-    ...(not !== undefined && { why_not: not.slice(0, 400).toWellFormed() }),
-  }));
+  const rivals = others.map(({ service: name, why, why_not: not }) => {
+    const reason = { service: name, why: why.slice(0, 400).toWellFormed() };
+    return not === undefined ? reason : { ...reason, why_not: not.slice(0, 400).toWellFormed() };
+  });
   return { ...cause, claims: said, ...(rivals.length > 0 && { rivals }) };
 }
 
