@@ -68,17 +68,18 @@ export interface Finding extends Pick<Conclusion, 'root_cause' | 'service' | 'ca
 const mostClaims = 20;
 const mostRivals = 2;
 
+const cut = (text: string, most = 400): string => text.slice(0, most).toWellFormed();
+
 /** Undefined where no cause was found. */
 export function findingOf({ claims, ...conclusion }: Conclusion): Finding | undefined {
   const { root_cause, service, category, confidence } = conclusion;
   if (root_cause === '' || confidence === 'none') return undefined;
-  const said = claims.slice(0, mostClaims).map(({ text }) => text.slice(0, 400).toWellFormed());
-  const cause = { root_cause: root_cause.slice(0, 1_000).toWellFormed(), service, category, confidence };
+  const said = claims.slice(0, mostClaims).map(({ text }) => cut(text));
+  const cause = { root_cause: cut(root_cause, 1_000), service, category, confidence };
   const others = (conclusion.suspicions ?? []).filter((one) => one.service !== service).slice(0, mostRivals);
-  const rivals = others.map(({ service: name, why, why_not: not }) => {
-    const reason = { service: name, why: why.slice(0, 400).toWellFormed() };
-    return not === undefined ? reason : { ...reason, why_not: not.slice(0, 400).toWellFormed() };
-  });
+  const rivals = others.map(({ service: name, why, why_not: not }) =>
+    not === undefined ? { service: name, why: cut(why) } : { service: name, why: cut(why), why_not: cut(not) },
+  );
   return { ...cause, claims: said, ...(rivals.length > 0 && { rivals }) };
 }
 
