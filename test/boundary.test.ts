@@ -66,6 +66,8 @@ describe('sightline telemetry', () => {
     );
     const printed = await sightline(directory, ['telemetry', 'setup', '--print', ...config]);
     expect(printed.stdout).toBe('-- Make the role, as the owner\nCREATE ROLE sightline;\n\n');
+    const hardening = await sightline(directory, ['telemetry', 'setup', '--print', '--harden', ...config]);
+    expect(hardening.stdout).toMatch(/^-- Nothing to harden: .*\.\n$/);
   });
 
   it('names the mapping that fits, ready for the config file', async () => {

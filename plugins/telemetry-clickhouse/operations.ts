@@ -80,7 +80,7 @@ export class ClickHouseOperations implements WarehouseOperations {
         : {};
     return await this.#eachLogin(async (login) => {
       // Never the user that looks around: the script would leave it nothing but reading.
-      const username = this.#boundary.mode === 'connection' ? login.username : this.#config.login;
+      const username = this.#own(login);
       if (username === own.own?.writer) throw sameUser();
       const rows: Rows = (sql) => login.warehouse.rows(sql, signal);
       const unseen = !(await seesTables(rows));
@@ -123,6 +123,7 @@ export class ClickHouseOperations implements WarehouseOperations {
         send: (sql, sender) => login.warehouse.rowsAs(sql, sender, signal),
         server,
         isolation,
+        own: this.#own(login),
         ...(await this.#mapped(login, signal)),
       }),
     );
@@ -156,6 +157,10 @@ export class ClickHouseOperations implements WarehouseOperations {
       tenants: listed.filter(isTenant),
       tables,
     };
+  }
+
+  #own({ username }: Login): string {
+    return this.#boundary.mode === 'connection' ? username : this.#config.login;
   }
 
   #toBe(path: string): ReadonlyMap<string, string> | undefined {

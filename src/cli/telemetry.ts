@@ -50,11 +50,14 @@ export const register: Register = (program, output, summary) => {
     .option(...loginOption);
   const setupOptions = lookOptions.extend({ print: z.boolean().default(false), harden: z.boolean().default(false) });
   act(setup, output, setupOptions, async ({ settings, options }) => {
-    const all = await withOperations(settings, options.url, (operations) =>
-      operations.setup(AbortSignal.timeout(timeoutMs)),
-    );
+    const { label, all } = await withOperations(settings, options.url, async (operations, name) => ({
+      label: name,
+      all: await operations.setup(AbortSignal.timeout(timeoutMs)),
+    }));
     const scripts = all.filter(({ everybody = false }) => everybody === options.harden);
     output.result({ scripts }, () => {
+      // A comment, so that what is printed can be run.
+      if (scripts.length === 0) return `-- Nothing to harden: no right of the ${label} is granted to every login.`;
       if (options.print) return scripts.map(({ title, sql }) => `-- ${title}\n${sql.trim()}\n`).join('\n');
       const list = scripts.map(({ title }, index) => `${index + 1}. ${title}`);
       return [...list, '', 'Print them with: sightline telemetry setup --print'].join('\n');
@@ -130,7 +133,7 @@ function said(notes: readonly ValueNote[], output: Output, mended = false): read
 function withOperations<Result>(
   settings: Settings,
   url: string | undefined,
-  work: (operations: WarehouseOperations) => Promise<Result>,
+  work: (operations: WarehouseOperations, label: string) => Promise<Result>,
 ): Promise<Result> {
   return withWorkspace(settings, async (workspace) => {
     const { label, telemetry } = await openWarehouse(workspace);
@@ -146,7 +149,7 @@ function withOperations<Result>(
           hint: 'Change the login under telemetry in the config file.',
         });
       }
-      return await work(url === undefined ? operations : (operations.as?.(url) ?? operations));
+      return await work(url === undefined ? operations : (operations.as?.(url) ?? operations), label);
     } catch (error) {
       throw warehouseTrouble(error, workspace.config.telemetry, url) ?? error;
     } finally {

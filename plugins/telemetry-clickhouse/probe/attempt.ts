@@ -7,6 +7,8 @@ import type { PhysicalTable } from '../setup/physical-tables.ts';
 
 export interface ProbeOptions {
   readonly send: Send;
+  /** The user that the set-up makes, whose rights alone remedies take away. */
+  readonly own: string;
   readonly boundary: Tenancy['boundary'];
   readonly server: ServerBoundary;
   readonly isolation: 'layered' | 'degraded';
@@ -20,8 +22,16 @@ export interface ProbeOptions {
 const most = 4;
 const properUser = 'give the gateway the user of sightline telemetry setup --print.';
 
-/** Statements that take rights away. Where they are many, another user is less work. */
-export function revoking(statements: readonly string[]): string {
+/** The user that the probe logs in as. */
+export interface Login {
+  /** As SQL names it. */
+  readonly user: string;
+  readonly isOwn: boolean;
+}
+
+/** Statements that take rights from the gateway's own user. Where they are many, another user is less work. */
+export function revoking(statements: readonly string[], { user, isOwn }: Login): string {
+  if (!isOwn) return `Take nothing from ${user}, which others may use: ${properUser}`;
   const all = [...new Set(statements)];
   if (all.length <= most) return all.join(' ');
   return `${all.slice(0, most).join(' ')} These are ${most} of ${all.length}: rather ${properUser}`;

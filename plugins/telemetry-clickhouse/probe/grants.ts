@@ -5,6 +5,7 @@ import {
   attempt,
   isUnknownSyntax,
   isUnknownTable,
+  type Login,
   type ProbeOptions,
   revoking,
   type Send,
@@ -28,10 +29,10 @@ const anywhere = [
 /** What the user was granted beyond reading the mapped tables: asked of the server, nothing is written. */
 export async function grantFindings(
   options: Pick<ProbeOptions, 'send' | 'isolation'>,
+  login: Login,
   tables: readonly PhysicalTable[],
 ): Promise<readonly Finding[]> {
   const { send } = options;
-  const user = await userName(send);
   const beyond: string[] = [];
   let isSettled = true;
   const asked = [
@@ -57,34 +58,40 @@ export async function grantFindings(
     if (privileges.startsWith('SELECT') && on.endsWith('*')) wide.push(on);
   }
   return [
-    writeAccess(options, user, [...new Set(beyond)], isSettled && listed !== undefined),
+    writeAccess(options, login, [...new Set(beyond)], isSettled && listed !== undefined),
     judged('tables granted', wide.length === 0, {
       ok: 'The user may read single tables, not whole databases.',
       status: 'warn',
       detail: `The user may read every table of ${[...new Set(wide)].slice(0, 8).join(', ')}; only the gate keeps queries from those that are not mapped.`,
-      hint: `Grant the mapped tables (sightline telemetry setup --print), then: ${revoking(wide.map((on) => revoke(`SELECT ON ${on}`, user)))}`,
+      hint: `${login.isOwn ? 'Grant the mapped tables (sightline telemetry setup --print), then: ' : ''}${revoke(
+        wide.map((on) => `SELECT ON ${on}`),
+        login,
+      )}`,
     }),
   ];
 }
 
 function writeAccess(
   options: Pick<ProbeOptions, 'isolation'>,
-  user: string,
+  login: Login,
   beyond: readonly string[],
   isSettled: boolean,
 ): Finding {
   const check = 'write access';
   if (beyond.length > 0) {
     const detail = `The user may do more than read: ${beyond.slice(0, 8).join('; ')}.`;
-    return { check, status: 'fail', detail, hint: revoking(beyond.map((grant) => revoke(grant, user))) };
+    return { check, status: 'fail', detail, hint: revoke(beyond, login) };
   }
   return isSettled
     ? { check, status: 'ok', detail: 'The user may read, and write or change nothing.' }
     : unproven(options, check, 'The server did not say what the user was granted.');
 }
 
-function revoke(grant: string, user: string): string {
-  return `REVOKE ${grant} FROM ${user};`;
+function revoke(grants: readonly string[], login: Login): string {
+  return revoking(
+    grants.map((grant) => `REVOKE ${grant} FROM ${login.user};`),
+    login,
+  );
 }
 
 async function hasGrant(
@@ -104,16 +111,12 @@ async function grants(send: Send): Promise<readonly string[] | undefined> {
   return outcome.kind === 'done' ? outcome.rows.map((row) => textOf(Object.values(row)[0])) : undefined;
 }
 
-export async function userName(send: Send): Promise<string> {
-  const outcome = await attempt(send, 'SELECT currentUser() AS name');
-  return outcome.kind === 'done' ? identifier(textOf(outcome.rows[0]?.['name'])) : 'the user';
-}
-
 /** Hold other people's SQL, or who may do what. */
 const secret = words('query_log query_thread_log query_views_log text_log users grants row_policies settings_profiles');
 
 export async function systemFindings(
   options: Pick<ProbeOptions, 'send' | 'isolation'>,
+  login: Login,
   tables: readonly PhysicalTable[],
 ): Promise<readonly Finding[]> {
   const { send } = options;
@@ -125,22 +128,25 @@ export async function systemFindings(
     if (outcome.kind === 'done') readable.push(name);
     else if (outcome.kind === 'tried' && !isUnknownTable(outcome)) unsettled.push(name);
   }
-  return [await hidden(options, readable, unsettled), await gateAlone(send, tables)];
+  return [hidden(options, login, readable, unsettled), await gateAlone(send, tables)];
 }
 
-async function hidden(
-  options: Pick<ProbeOptions, 'send' | 'isolation'>,
+function hidden(
+  options: Pick<ProbeOptions, 'isolation'>,
+  login: Login,
   readable: readonly string[],
   unsettled: readonly string[],
-): Promise<Finding> {
+): Finding {
   const check = 'system tables';
   if (readable.length > 0) {
-    const user = await userName(options.send);
     return {
       check,
       status: 'fail',
       detail: `The user reads ${readable.join(', ')}: what others asked, or who may do what.`,
-      hint: revoking(readable.map((name) => `REVOKE SELECT ON ${name} FROM ${user};`)),
+      hint: revoke(
+        readable.map((name) => `SELECT ON ${name}`),
+        login,
+      ),
     };
   }
   return unsettled.length > 0

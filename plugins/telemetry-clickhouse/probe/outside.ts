@@ -1,6 +1,5 @@
 import { judged, type Finding } from '../../../src/contract/telemetry/index.ts';
-import { revoking, attempt, isUnknownSyntax, type Send } from './attempt.ts';
-import { userName } from './grants.ts';
+import { revoking, attempt, isUnknownSyntax, type Login, type Send } from './attempt.ts';
 
 /** Nothing listens there, and nothing is named so. */
 const nowhere = '127.0.0.1:1';
@@ -25,11 +24,10 @@ const ways: readonly (readonly [privilege: string, from: string])[] = [
 
 const temporary = [`executable('${nothing}.sh', 'CSV', 'a String')`, `dictionary('${nothing}')`];
 
-export async function outsideFindings(send: Send): Promise<readonly Finding[]> {
-  const user = await userName(send);
+export async function outsideFindings(send: Send, login: Login): Promise<readonly Finding[]> {
   const open: { readonly what: string; readonly revoke: string }[] = [];
   const found = (from: string, privilege: string) =>
-    open.push({ what: nameOf(from), revoke: `REVOKE ${privilege} ON *.* FROM ${user};` });
+    open.push({ what: nameOf(from), revoke: `REVOKE ${privilege} ON *.* FROM ${login.user};` });
   const isOpen = async (from: string) => (await attempt(send, `EXPLAIN SELECT * FROM ${from}`)).kind !== 'refused';
   for (const [privilege, from] of ways) if (await isOpen(from)) found(from, privilege);
   if (await maySqlite(send)) found('sqlite()', 'SQLITE');
@@ -38,7 +36,10 @@ export async function outsideFindings(send: Send): Promise<readonly Finding[]> {
     judged('files and network', open.length === 0, {
       ok: 'The user reaches no file, URL or other server.',
       detail: `The user reaches out of the server by ${open.map(({ what }) => what).join(', ')}.`,
-      hint: revoking(open.map(({ revoke }) => revoke)),
+      hint: revoking(
+        open.map(({ revoke }) => revoke),
+        login,
+      ),
     }),
     await fileFunction(send),
   ];

@@ -55,6 +55,7 @@ describeOnEngine('the probe of a warehouse', () => {
         ),
       boundary: opened.boundary,
       server: { by: 'query_id' },
+      own: 'default',
       isolation: 'layered',
       json: opened.json,
       tenants,
@@ -238,6 +239,17 @@ describeOnEngine('the probe of a warehouse', () => {
       expect(wrong(await probeOf(gateway, { server: role, tenants: [] }))).toContain('fail: other organizations');
       expect(wrong(await probeOf(gateway, { tables: async () => [] }))).toContain('warn: empty tables');
     });
+  });
+
+  it('takes nothing from a user that is not the one of the set-up, and says what to do instead', async () => {
+    for (const change of [everything, granted('SELECT, INSERT ON sightline.*'), writable]) {
+      const findings = await probe(change, { own: 'sightline' });
+      expect(findings.filter(({ hint = '' }) => /REVOKE|ALTER USER/.test(hint))).toEqual([]);
+      expect(findings.find(({ check }) => check === 'write access' || check === 'read-only')?.check).toBeDefined();
+      expect(findings.map(({ hint }) => hint)).toContain(
+        'Take nothing from `default`, which others may use: give the gateway the user of sightline telemetry setup --print.',
+      );
+    }
   });
 
   it('advises another user where one may do too much to take it all away', async () => {

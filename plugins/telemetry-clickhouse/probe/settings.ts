@@ -1,8 +1,7 @@
 import { changedParts, judged, type Finding } from '../../../src/contract/telemetry/index.ts';
 import { textOf } from '../quote.ts';
-import { unproven, attempt, type Outcome, type Send, type ProbeOptions } from './attempt.ts';
+import { unproven, attempt, revoking, type Login, type Outcome, type Send, type ProbeOptions } from './attempt.ts';
 import { access } from '../setup/access.ts';
-import { userName } from './grants.ts';
 
 /** The first versions in which a SETTINGS clause within a query obeys the profile. */
 const clamped: readonly (readonly [line: string, version: readonly number[]])[] = [
@@ -16,16 +15,17 @@ const clamped: readonly (readonly [line: string, version: readonly number[]])[] 
 
 type Options = Pick<ProbeOptions, 'send' | 'isolation'>;
 
-export async function settingFindings(options: Options): Promise<readonly Finding[]> {
+export async function settingFindings(options: Options, login: Login): Promise<readonly Finding[]> {
   const { send } = options;
-  const user = await userName(send);
   const mode = await number(send, "SELECT getSetting('readonly') AS value");
   const top = await attempt(send, 'SELECT 1 SETTINGS readonly = 0');
   return [
     judged('read-only', mode === 1 && top.kind === 'refused', {
       ok: 'The profile is readonly = 1 and a statement cannot change it.',
       detail: `The profile has readonly = ${mode ?? 'unknown'}${top.kind === 'refused' ? '' : ', and a statement may change settings'}.`,
-      hint: `ALTER USER ${user} SETTINGS PROFILE '<profile>'; with the profile of sightline telemetry setup --print: it has readonly = 1.`,
+      hint: login.isOwn
+        ? `ALTER USER ${login.user} SETTINGS PROFILE '<profile>'; with the profile of sightline telemetry setup --print: it has readonly = 1.`
+        : revoking([], login),
     }),
     await nestedSettings(options),
     await limits(send),
