@@ -14,6 +14,7 @@ import { invitationPromises } from './storage/invitations.ts';
 import { isolationPromises } from './storage/isolation.ts';
 import { issuingPromises } from './storage/issuing.ts';
 import { keptResultPromises } from './storage/kept-results.ts';
+import { leavingPromises } from './storage/leaving.ts';
 import { keyPromises } from './storage/keys.ts';
 import { peoplePromises } from './storage/people.ts';
 import { providedMembershipPromises } from './storage/provided-memberships.ts';
@@ -36,6 +37,7 @@ export function storageContract(runner: Runner, make: MakeStorage): void {
     });
     directoryPromises(runner, make);
     peoplePromises(runner, make);
+    leavingPromises(runner, make);
     providedMembershipPromises(runner, make);
     sessionPromises(runner, make);
     invitationPromises(runner, make);

@@ -53,19 +53,19 @@ async function setMembership(scope: Scope, userId: UserId, role: Role, now: Date
 }
 
 /** With what the person granted there; false when there was none. */
-async function endMembership(scope: Scope, userId: UserId): Promise<boolean> {
+export async function endMembership(scope: Scope, userId: UserId): Promise<boolean> {
   await endGrants(scope, { user_id: userId });
   await endInvitationsBy(scope, userId);
   return (await scope.from('members').where({ user_id: userId }).delete()) > 0;
 }
 
 /** Who may not invite any more has left no way back in. */
-async function endInvitationsBy(scope: Scope, userId: UserId): Promise<void> {
+export async function endInvitationsBy(scope: Scope, userId: UserId): Promise<void> {
   await scope.from('invitations').where({ created_by: userId }).delete();
 }
 
 /** Before somebody who is admin stops being one. Changes of one organization's members follow each other. */
-async function keepAnAdmin(scope: Scope, userId: UserId): Promise<void> {
+export async function keepAnAdmin(scope: Scope, userId: UserId): Promise<void> {
   await scope.lockCounter('members');
   const admins = await scope
     .from('members')

@@ -1,6 +1,9 @@
 import { foldCase, SightlineError, toId, type OrganizationId, type UserId } from '../../../src/contract/core/index.ts';
 import type { Role } from '../../../src/contract/issuer/index.ts';
 import type {
+  EndedAccess,
+  Erased,
+  Erasure,
   InvitedAccount,
   Membership,
   NewIdentity,
@@ -12,8 +15,8 @@ import type {
   SessionRepository,
 } from '../../../src/contract/storage/index.ts';
 import { optional, date } from '../columns.ts';
-import type { Statements } from '../transact.ts';
 import {
+  endSessions,
   findIdentity,
   findIdentityOf,
   identityTaken,
@@ -27,6 +30,7 @@ import {
   userColumns,
   type JoinedOrganization,
 } from './users.ts';
+import { endAccess, erase } from './leaving.ts';
 import { acceptInvitation, openInvitation } from './invitations.ts';
 import { syncMemberships } from './members.ts';
 import { DirectoryRepository } from './repository.ts';
@@ -63,6 +67,16 @@ export class People extends DirectoryRepository implements PeopleRepository {
       const found = await knex('users').where({ id: userId }).update({ enabled });
       if (!enabled) await endSessions(knex, userId);
       return found > 0;
+    });
+  }
+
+  endAccess(userId: UserId, organizationId?: OrganizationId): Promise<readonly EndedAccess[] | undefined> {
+    return this.database.write((knex, enter) => endAccess(knex, enter, userId, organizationId));
+  }
+
+  erase(userId: UserId, how: Erasure): Promise<Erased | undefined> {
+    return this.database.write((knex, enter) => erase(knex, enter, userId, how), {
+      foreign_key: new SightlineError('unavailable', 'The person just did something here.', { retryAfterSeconds: 1 }),
     });
   }
 
@@ -131,10 +145,6 @@ export class People extends DirectoryRepository implements PeopleRepository {
       foreign_key: new SightlineError('not_found', 'There is no such organization.'),
     });
   }
-}
-
-async function endSessions(knex: Statements, userId: UserId): Promise<void> {
-  await knex('sessions').where({ user_id: userId }).delete();
 }
 
 function noSuchUser(): SightlineError {

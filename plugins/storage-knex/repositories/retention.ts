@@ -58,12 +58,7 @@ export class Retention extends OrganizationRepository implements RetentionReposi
     return this.database.write(async (scope) => {
       const ended = scope.from('chats').whereIn('status', ['completed', 'failed', 'cancelled']);
       const old = await oldest(ended, before, chatsAtOnce);
-      if (old.length === 0) return 0;
-      const investigations = () => scope.from('investigations').whereIn('chat_id', old);
-      await investigations().whereNotNull('incident_id').update({ chat_id: null });
-      await investigations().delete();
-      await scope.from('chat_requests').whereIn('chat_id', old).delete();
-      return scope.from('chats').whereIn('id', old).delete();
+      return old.length === 0 ? 0 : removeChats(scope, old);
     });
   }
 
@@ -79,6 +74,15 @@ export class Retention extends OrganizationRepository implements RetentionReposi
       return scope.from('incidents').whereIn('id', old).delete();
     });
   }
+}
+
+/** With their messages. An investigation of an incident stays with the incident. */
+export async function removeChats(scope: Scope, ids: readonly string[]): Promise<number> {
+  const investigations = () => scope.from('investigations').whereIn('chat_id', ids);
+  await investigations().whereNotNull('incident_id').update({ chat_id: null });
+  await investigations().delete();
+  await scope.from('chat_requests').whereIn('chat_id', ids).delete();
+  return scope.from('chats').whereIn('id', ids).delete();
 }
 
 /** Ids of rows last changed before then, the oldest first. */

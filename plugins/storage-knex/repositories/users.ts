@@ -58,6 +58,10 @@ export function emailColumns(text: string): Pick<RowIn<'users'>, 'email' | 'emai
   return { email, email_key: comparable('The e-mail address', email, 640) };
 }
 
+export async function endSessions(knex: Statements, userId: UserId): Promise<void> {
+  await knex('sessions').where({ user_id: userId }).delete();
+}
+
 export function findIdentity(knex: Statements, issuer: string, subject: string): Promise<RowIn<'users'> | undefined> {
   return knex('users')
     .join('identities', 'identities.user_id', 'users.id')

@@ -80,6 +80,7 @@ export const auditEvents = [
   'person.joined',
   'person.disabled',
   'person.enabled',
+  'person.deleted',
   'invitation.revoked',
   'member.role_changed',
   'member.removed',

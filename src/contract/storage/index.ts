@@ -6,7 +6,7 @@ export * from './audit-chain.ts';
 export type * from './people.ts';
 export * from './chat.ts';
 export * from './investigation.ts';
-export type * from './record.ts';
+export * from './record.ts';
 export type * from './gateways.ts';
 export type * from './storage.ts';
 export { alertRules } from './alerts.ts';

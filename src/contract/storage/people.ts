@@ -1,5 +1,5 @@
 import type { Role, Scope } from '../issuer/scopes.ts';
-import type { GrantId, InvitationId, OrganizationId, UserId } from '../core/ids.ts';
+import type { GrantId, InvitationId, KeyId, OrganizationId, UserId } from '../core/ids.ts';
 import type { Organization, User } from './record.ts';
 
 /** What a person granted to an OAuth client: a connected application. */
@@ -83,6 +83,13 @@ export interface PeopleRepository {
   replacePassword(userId: UserId, before: string, hash: string): Promise<boolean>;
   /** Disabling also ends every session of the person. */
   setEnabled(userId: UserId, enabled: boolean): Promise<boolean>;
+  /**
+   * Ends what a person acts by: sessions, applications, and the invitations and API keys they made. In one organization, where
+   * the membership ends as well; else in all, and the account is disabled. Undefined where there is no such account.
+   */
+  endAccess(userId: UserId, organizationId?: OrganizationId): Promise<readonly EndedAccess[] | undefined>;
+  /** Removes a person; undefined where there is no such account. `conflict`, as AdminGuard says, and nothing changes. */
+  erase(userId: UserId, how: Erasure): Promise<Erased | undefined>;
   memberships(userId: UserId): Promise<readonly Membership[]>;
 
   /** By its token's hash, if it is open. */
@@ -106,6 +113,31 @@ export interface PeopleRepository {
     userId: UserId,
     memberships: readonly { readonly organizationId: OrganizationId; readonly role: Role }[],
   ): Promise<void>;
+}
+
+export interface EndedAccess {
+  readonly organizationId: OrganizationId;
+  /** Whether the person was a member until then. */
+  readonly member: boolean;
+  /** API keys that were revoked. */
+  readonly keys: readonly KeyId[];
+}
+
+/**
+ * `endAccess`, and the membership ends. The person's chats go, or stay as `deletedPerson`'s; so does what else they did, and
+ * their name and address where those are a whole value.
+ */
+export interface Erasure {
+  /** Nothing is touched elsewhere, and the account goes only when no organization has it any more. In all without. */
+  readonly organizationId?: OrganizationId | undefined;
+  readonly chats: 'delete' | 'keep';
+}
+
+export interface Erased {
+  readonly user: User;
+  /** Whether the account is gone, too. */
+  readonly account: boolean;
+  readonly ended: readonly EndedAccess[];
 }
 
 /** For an account that exists: `existing`, who has signed in as it. */

@@ -8,6 +8,9 @@ export interface Actor {
   readonly name: string;
 }
 
+/** Stands where a person did who was deleted. */
+export const deletedPerson = { kind: 'user', id: 'deleted', name: 'Deleted person' } as const satisfies Actor;
+
 /** One page of a list, and what to ask for the next. */
 export interface Page<Item> {
   readonly items: readonly Item[];

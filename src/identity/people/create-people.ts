@@ -10,6 +10,7 @@ import type { Actor, Storage, User, Organization } from '../../contract/storage/
 import { createLeakyBuckets } from '../../limits/leaky-buckets.ts';
 import { createAdmit } from './admission.ts';
 import { createIdentities } from './identity-sign-in.ts';
+import { createLeaving } from './leaving.ts';
 import { createInvitations } from './invitations.ts';
 import { createPasswordLinks, createPasswordSignIns } from './password-sign-in.ts';
 import { createPasswords, type Passwords } from './passwords.ts';
@@ -49,15 +50,6 @@ export function createPeople(options: Host & { readonly passwords?: Passwords })
   const applications = createApplications(storage, trail);
   const identities = createIdentities({ storage, invitations, trail, logger });
 
-  async function setEnabled(userId: UserId, enabled: boolean, actor: Actor): Promise<void> {
-    if (!(await people.setEnabled(userId, enabled))) {
-      throw new SightlineError('not_found', 'There is no such account.');
-    }
-    if (!enabled) await endPasswordLinks(userId);
-    const event = enabled ? 'person.enabled' : 'person.disabled';
-    await trail.recordOf(userId, { event, subject: actor.id, target: userId });
-  }
-
   return {
     ...sessions,
     ...invitations,
@@ -65,7 +57,7 @@ export function createPeople(options: Host & { readonly passwords?: Passwords })
     ...applications,
     admit: createAdmit({ identities, now }),
     memberships: (userId) => people.memberships(userId),
-    setEnabled,
+    ...createLeaving({ storage, trail, throttle, endPasswordLinks }),
     ...links,
     signInWithPassword: (attempt) => signIns.signInWithPassword(attempt),
     async signInWithIdentity(identity, invitationToken) {

@@ -2,6 +2,8 @@ import type { GrantId, InvitationId, OrganizationId, UserId } from '../../contra
 import type { ExternalIdentity, ExternalTokenClaims, Role } from '../../contract/issuer/index.ts';
 import type {
   Actor,
+  Erased,
+  Erasure,
   Grant,
   Invitation,
   LiveSession,
@@ -45,6 +47,17 @@ export interface People {
   /** A token with which the person sets a password within an hour; the one before ends. `conflict` if disabled. */
   createPasswordLink(userId: UserId): Promise<{ readonly token: string; readonly expiresAt: Date }>;
   setEnabled(userId: UserId, enabled: boolean, actor: Actor): Promise<void>;
+  /**
+   * For who has left: ends sessions, applications, and the API keys and invitations they made, at once. In one organization the
+   * membership ends, even the last admin's; in all the account is disabled. The caller knows that the person is one of the
+   * organization's. `not_found` where there is no such account.
+   */
+  deactivatePerson(input: Leaver): Promise<void>;
+  /**
+   * The same for good, with what the person wrote (Erasure). `conflict` for the last admin. Their id stays in the audit, where
+   * nothing tells any more whose it was.
+   */
+  deletePerson(input: Leaver & Pick<Erasure, 'chats'>): Promise<Erased>;
 
   invite(input: {
     readonly organizationId: OrganizationId;
@@ -74,6 +87,13 @@ export interface People {
   /** Applications that people connected; of one person where `userId` is given. */
   applications(organizationId: OrganizationId, userId?: UserId): Promise<readonly Grant[]>;
   revokeApplication(organizationId: OrganizationId, id: GrantId, actor: Actor, userId?: UserId): Promise<void>;
+}
+
+export interface Leaver {
+  readonly userId: UserId;
+  /** All of them without. */
+  readonly organizationId?: OrganizationId | undefined;
+  readonly actor: Actor;
 }
 
 export interface Admission {

@@ -18,6 +18,7 @@ const every: { readonly [Event in AuditRecord['event']]: Event } = {
   'person.joined': 'person.joined',
   'person.disabled': 'person.disabled',
   'person.enabled': 'person.enabled',
+  'person.deleted': 'person.deleted',
   'invitation.revoked': 'invitation.revoked',
   'member.role_changed': 'member.role_changed',
   'member.removed': 'member.removed',

@@ -1,0 +1,155 @@
+import { toId, type KeyId, type OrganizationId, type UserId } from '../../../src/contract/core/index.ts';
+import { deletedPerson, type Erased, type Erasure, type EndedAccess } from '../../../src/contract/storage/index.ts';
+import type { EnterScope } from '../database.ts';
+import { actorJson } from '../json.ts';
+import type { Scope } from '../scope.ts';
+import type { Statements } from '../transact.ts';
+import { endGrants } from './grants.ts';
+import { endInvitationsBy, endMembership, keepAnAdmin } from './members.ts';
+import { removeChats } from './retention.ts';
+import { endSessions, toUser } from './users.ts';
+
+/** Ends what a person acts by. Undefined where there is no such account. */
+export async function endAccess(
+  knex: Statements,
+  enter: EnterScope,
+  userId: UserId,
+  only: OrganizationId | undefined,
+): Promise<readonly EndedAccess[] | undefined> {
+  const user = knex('users').where({ id: userId });
+  if ((await user.update(only === undefined ? { enabled: false } : { id: userId })) === 0) return undefined;
+  const ended: EndedAccess[] = [];
+  for (const organizationId of await placesOf(knex, userId, only)) {
+    const scope = await enter(organizationId);
+    const member = await isMember(scope, userId);
+    const keys = await endKeys(scope, userId);
+    if (only === undefined) {
+      await endGrants(scope, { user_id: userId });
+      await endInvitationsBy(scope, userId);
+    } else await endMembership(scope, userId);
+    ended.push({ organizationId, member, keys });
+  }
+  if (only === undefined || ended.some(({ member }) => member)) await endSessions(knex, userId);
+  return ended;
+}
+
+/** Takes a person out of one organization or all. The account goes with the last of them. */
+export async function erase(
+  knex: Statements,
+  enter: EnterScope,
+  userId: UserId,
+  { organizationId: only, chats }: Erasure,
+): Promise<Erased | undefined> {
+  // Not a change, but the lock under which changes of one person's memberships follow each other.
+  await knex('users').where({ id: userId }).update({ id: userId });
+  const user = await knex('users').where({ id: userId }).first();
+  if (user === undefined) return undefined;
+  const ended: EndedAccess[] = [];
+  for (const organizationId of await placesOf(knex, userId, only)) {
+    const scope = await enter(organizationId);
+    const member = await isMember(scope, userId);
+    if (member) await keepAnAdmin(scope, userId);
+    const keys = await endKeys(scope, userId);
+    await endMembership(scope, userId);
+    await forget(scope, userId, [user.email, user.name], chats);
+    await scope.from('invitations').where({ email_key: user.email_key }).delete();
+    ended.push({ organizationId, member, keys });
+  }
+  if (ended.some(({ member }) => member)) await endSessions(knex, userId);
+  const elsewhere = await knex('members').where({ user_id: userId }).first('organization_id');
+  if (elsewhere === undefined) {
+    await endSessions(knex, userId);
+    await knex('identities').where({ user_id: userId }).delete();
+    await knex('users').where({ id: userId }).delete();
+  }
+  return { user: toUser(user), account: elsewhere === undefined, ended };
+}
+
+async function isMember(scope: Scope, userId: UserId): Promise<boolean> {
+  return (await scope.from('members').where({ user_id: userId }).first('role')) !== undefined;
+}
+
+/** Those the person made, so that nothing they know the secret of works. */
+async function endKeys(scope: Scope, userId: UserId): Promise<readonly KeyId[]> {
+  const ids = await scope.from('api_keys').where({ created_by: userId }).pluck('id');
+  await scope.from('api_key_secrets').whereIn('key_id', ids).delete();
+  await scope.from('api_keys').whereIn('id', ids).delete();
+  return ids.map((id) => toId('ak', id));
+}
+
+const chatsAtOnce = 200;
+const gone = actorJson.write(deletedPerson);
+
+/** Removes what a person wrote, or their name from it. `words`: their name and address, as others may have written them. */
+async function forget(scope: Scope, userId: UserId, words: readonly string[], chats: Erasure['chats']): Promise<void> {
+  const own = () => scope.from('chats').where({ created_by_id: userId });
+  while (chats === 'delete') {
+    const ids = await own().limit(chatsAtOnce).pluck('id');
+    if (ids.length === 0) break;
+    await removeChats(scope, ids);
+    await scope.from('webhook_messages').whereIn('subject', ids).delete();
+  }
+  await own().update({ created_by: gone, created_by_id: deletedPerson.id });
+  const theirs = mentions(userId);
+  await scope.from('chat_messages').where('author', 'like', theirs).update({ author: gone });
+  await scope.from('incident_timeline').where('actor', 'like', theirs).update({ actor: gone });
+  await scope.from('incident_documents').where('author', 'like', theirs).update({ author: gone });
+  await scope.from('alert_sources').where({ created_by: userId }).update({ created_by: deletedPerson.id });
+  await scope.from('incidents').whereIn('assignee', words).update({ assignee: null });
+  await scope.from('incidents').whereIn('waiting_name', words).update({ waiting_name: null, waiting_key: null });
+  for (const word of words) await forgetWord(scope, word);
+}
+
+/** As a whole value, or as who an incident waited on: `human: NAME` or `human: NAME (REASON)`. */
+async function forgetWord(scope: Scope, word: string): Promise<void> {
+  const { name } = deletedPerson;
+  for (const column of ['from_value', 'to_value'] as const) {
+    const values = () => scope.from('incident_timeline').whereIn('change', ['assignee', 'waiting_on']);
+    await values()
+      .where(column, word)
+      .update({ [column]: name });
+    for (const waited of [`human: ${word}`, `external: ${word}`]) {
+      await values()
+        .where((value) => void value.where(column, waited).orWhere(begins(scope, column, `${waited} (`)))
+        .update({ [column]: scope.raw('replace(??, ?, ?)', [column, word, name]) });
+    }
+  }
+  const quoted = JSON.stringify(word).slice(1, -1);
+  for (const [before, after] of [
+    ['"', '"'],
+    ['"human: ', '"'],
+    ['"human: ', ' ('],
+  ]) {
+    const replaced = [`${before}${quoted}${after}`, `${before}${name}${after}`];
+    await scope.from('webhook_messages').update({ data: scope.raw('replace(data, ?, ?)', replaced) });
+  }
+}
+
+function begins(scope: Scope, column: string, text: string) {
+  return scope.raw('substr(??, 1, ?) = ?', [column, Array.from(text).length, text]);
+}
+
+/** An actor's JSON with this id. Its underscore stands for any character, and its random rest for nothing else. */
+function mentions(userId: UserId): string {
+  return `%"id":"${userId}"%`;
+}
+
+/** Organizations where a person is a member, has left something, or made what they could act by; in one order, against deadlocks. */
+async function placesOf(
+  knex: Statements,
+  userId: UserId,
+  only: OrganizationId | undefined,
+): Promise<readonly OrganizationId[]> {
+  if (only !== undefined) return [only];
+  const found = await Promise.all([
+    knex('members').where({ user_id: userId }).distinct('organization_id'),
+    knex('api_keys').where({ created_by: userId }).distinct('organization_id'),
+    knex('invitations').where({ created_by: userId }).distinct('organization_id'),
+    knex('chats').where({ created_by_id: userId }).distinct('organization_id'),
+    knex('alert_sources').where({ created_by: userId }).distinct('organization_id'),
+    knex('incident_timeline').where('actor', 'like', mentions(userId)).distinct('organization_id'),
+    knex('incident_documents').where('author', 'like', mentions(userId)).distinct('organization_id'),
+  ]);
+  const ids = new Set<string>(found.flat().map(({ organization_id }) => organization_id));
+  return [...ids].toSorted().map((id) => toId('org', id));
+}

@@ -1,0 +1,216 @@
+import { newId } from '../../../src/contract/core/index.ts';
+import {
+  deletedPerson,
+  type Actor,
+  type Storage,
+  type User,
+  type Workspace,
+} from '../../../src/contract/storage/index.ts';
+import type { Runner } from '../runner.ts';
+import {
+  type MakeStorage,
+  newChat,
+  newGrant,
+  newIncident,
+  newInvitation,
+  newKey,
+  newSession,
+  ownStage,
+  present,
+  refusal,
+  type Stage,
+} from './stage.ts';
+
+/** How people leave: shut out at once, or removed with all that tells of them. */
+export function leavingPromises(runner: Runner, make: MakeStorage): void {
+  const { describe, it, expect } = runner;
+
+  describe('a person who leaves', () => {
+    const stage = ownStage(runner, make);
+    const people = () => stage().other.directory.people;
+
+    it('loses session, applications, invitations and keys at once, and the account is disabled', async () => {
+      const [here, there] = await two(stage());
+      const [user, colleague] = [await stage().member(here), await stage().member(here)];
+      await there.members.add(user.id, 'member');
+      const { directory } = stage().storage;
+      const left = [await act(stage(), here, user), await act(stage(), there, user)];
+      const stays = await act(stage(), here, colleague);
+      expect(await people().endAccess(newId('usr'))).toBeUndefined();
+      const ended = present(await people().endAccess(user.id));
+      expect(new Map(ended.map(({ organizationId, keys }) => [organizationId, keys]))).toEqual(
+        new Map(left.map(({ organizationId, key }) => [organizationId, [key.id]])),
+      );
+      for (const each of left) expect(await alive(directory, each)).toEqual([false, false, false, false]);
+      expect(await alive(directory, stays)).toEqual([true, true, true, true]);
+      expect((await directory.findUser(user.id))?.enabled).toBe(false);
+      expect(await directory.people.memberships(user.id)).toHaveLength(2);
+    });
+
+    it('leaves one organization and keeps what is of another', async () => {
+      const [here, there] = await two(stage());
+      const user = await stage().member(here);
+      await there.members.add(user.id, 'admin');
+      const [gone, kept] = [await act(stage(), here, user), await act(stage(), there, user)];
+      const { directory } = stage().storage;
+      expect(await people().endAccess(user.id, here.organizationId)).toEqual([
+        { organizationId: here.organizationId, member: true, keys: [gone.key.id] },
+      ]);
+      expect(await alive(directory, gone)).toEqual([false, false, false, false]);
+      expect(await alive(directory, kept)).toEqual([false, true, true, true]);
+      expect(await directory.findUser(user.id)).toEqual(user);
+      expect((await directory.people.memberships(user.id)).map(({ role }) => role)).toEqual(['admin']);
+    });
+
+    it('is nobody’s matter in an organization that they are no member of', async () => {
+      const [here, there] = await two(stage());
+      const user = await stage().member(here);
+      const own = await act(stage(), here, user);
+      expect(await people().endAccess(user.id, there.organizationId)).toEqual([
+        { organizationId: there.organizationId, member: false, keys: [] },
+      ]);
+      expect(await people().erase(user.id, { organizationId: there.organizationId, chats: 'delete' })).toMatchObject({
+        account: false,
+      });
+      expect(await alive(stage().storage.directory, own)).toEqual([true, true, true, true]);
+    });
+
+    it('is found nowhere once deleted, and what others did stays', async () => {
+      const [here, there] = await two(stage());
+      const [user, colleague] = [await stage().member(here), await stage().member(here)];
+      await there.members.add(user.id, 'member');
+      for (const workspace of [here, there]) await write(stage(), workspace, user);
+      const theirs = await write(stage(), here, colleague);
+      const erased = present(await people().erase(user.id, { chats: 'delete' }));
+      expect({ account: erased.account, user: erased.user }).toEqual({ account: true, user });
+      for (const word of [user.id, user.email, user.name]) expect(await found(stage().storage, word)).toEqual([]);
+      const { items } = await here.chats.list({ limit: 10 });
+      expect(items.map(({ createdBy }) => createdBy.name)).toEqual([colleague.name, colleague.name]);
+      expect(items.map(({ id }) => id)).toContain(theirs);
+      expect(await people().erase(user.id, { chats: 'delete' })).toBeUndefined();
+      // The address is free for somebody else.
+      expect((await stage().storage.directory.createUser(user)).id).not.toBe(user.id);
+    });
+
+    it('leaves chats behind where they are to stay, without a name', async () => {
+      const [here] = await two(stage());
+      const user = await stage().member(here);
+      const chat = await write(stage(), here, user);
+      await people().erase(user.id, { chats: 'keep' });
+      expect((await here.chats.get(chat))?.createdBy).toEqual(deletedPerson);
+      expect((await here.chats.messages(chat, { limit: 10 })).map(({ author }) => author)).toEqual([deletedPerson]);
+      for (const word of [user.id, user.email, user.name]) expect(await found(stage().storage, word)).toEqual([]);
+    });
+
+    it('is deleted in one organization alone while another has the account', async () => {
+      const [here, there] = await two(stage());
+      const user = await stage().member(here);
+      await there.members.add(user.id, 'member');
+      const [, kept] = [await write(stage(), here, user), await write(stage(), there, user)];
+      const how = { organizationId: here.organizationId, chats: 'delete' } as const;
+      expect(await people().erase(user.id, how)).toMatchObject({ account: false });
+      expect(await found(stage().storage, user.id, here)).toEqual([]);
+      expect((await there.chats.get(kept))?.createdBy.id).toBe(user.id);
+      expect(await stage().storage.directory.findUser(user.id)).toEqual(user);
+      expect(await people().erase(user.id, { ...how, organizationId: there.organizationId })).toMatchObject({
+        account: true,
+      });
+      expect(await found(stage().storage, user.id)).toEqual([]);
+    });
+
+    it('is not deleted as the last admin of any organization, and nothing changes', async () => {
+      const [here, there] = await two(stage());
+      const user = await stage().person();
+      await here.members.add(user.id, 'member');
+      await there.members.add(user.id, 'admin');
+      const own = await act(stage(), here, user);
+      expect(await refusal(people().erase(user.id, { chats: 'delete' }))).toBe('conflict');
+      expect(await alive(stage().storage.directory, own)).toEqual([true, true, true, true]);
+      await there.members.add((await stage().person()).id, 'admin');
+      expect(await people().erase(user.id, { chats: 'delete' })).toMatchObject({ account: true });
+    });
+  });
+}
+
+async function two(stage: Stage): Promise<readonly [Workspace, Workspace]> {
+  return [await stage.workspace(), await stage.workspace()];
+}
+
+function actorOf({ id, name }: User): Actor {
+  return { kind: 'user', id, name };
+}
+
+/** A session, an application, a key and an invitation of a member. */
+async function act(stage: Stage, workspace: Workspace, user: User) {
+  const { organizationId } = workspace;
+  const session = newSession(user.id, { organizationId });
+  const grant = newGrant(user.id);
+  const key = newKey({ createdBy: user.id });
+  const invitation = newInvitation({ createdBy: user.id });
+  await stage.storage.directory.sessions.create(session);
+  await workspace.grants.create(grant);
+  await workspace.keys.create(key);
+  await workspace.invitations.create(invitation);
+  return { organizationId, session, grant, key, invitation };
+}
+
+async function alive(
+  { sessions, liveGrant, liveKey, people }: Storage['directory'],
+  { session, grant, key, invitation }: Awaited<ReturnType<typeof act>>,
+): Promise<readonly boolean[]> {
+  const looked = await Promise.all([
+    sessions.find(session.hash),
+    liveGrant(grant.id),
+    liveKey(key.id, key.secret.id),
+    people.invitation(invitation.hash),
+  ]);
+  return looked.map((each) => each !== undefined);
+}
+
+/** Everything by which a member is known, in as many places as there are; answers their chat. */
+async function write(stage: Stage, workspace: Workspace, user: User) {
+  const actor = actorOf(user);
+  const { directory } = stage.storage;
+  await act(stage, workspace, user);
+  if (!(await directory.people.hasIdentity(user.id))) {
+    await directory.people.setPassword(user.id, 'hash');
+    await directory.people.linkIdentity(user.id, 'https://idp.example', user.id);
+  }
+  await workspace.alertSources.create({
+    id: newId('als'),
+    name: newId('als'),
+    plugin: 'webhook',
+    sealed: 'sealed',
+    createdBy: user.id,
+  });
+  await workspace.webhooks.create({
+    id: newId('whk'),
+    url: 'https://hook.example/',
+    events: ['incident.created', 'incident.updated', 'chat.created'],
+    sealedSecret: 'sealed',
+  });
+  const incident = await workspace.incidents.create(newIncident({ assignee: user.email }), actor);
+  await workspace.incidents.update(incident.id, { assignee: user.name }, actor);
+  await workspace.incidents.update(incident.id, { waitingOn: { party: 'human', name: user.name } }, actor);
+  const waiting = { party: 'human', name: user.email, reason: 'Which region?' } as const;
+  await workspace.incidents.update(incident.id, { waitingOn: waiting }, actor);
+  await workspace.incidents.writeDocument(incident.id, 'What we know', actor);
+  await workspace.chats.start(newChat({ author: actor, incidentId: incident.id, idempotencyKey: 'once' }));
+  const { chat } = await workspace.chats.start(newChat({ author: actor }));
+  return chat.id;
+}
+
+/** Rows, of all organizations or one, with this in them; of the audit none, where an id stays. */
+function found({ transfer }: Storage, word: string, only?: Workspace): Promise<readonly string[]> {
+  return transfer.snapshot(['Grant', 'RefreshToken', 'PasswordLink'], async (snapshot) => {
+    const lines: string[] = [];
+    for await (const { table, organizationId, rows } of snapshot.batches()) {
+      if (only !== undefined && only.organizationId !== organizationId) continue;
+      for (const row of rows) {
+        const text = JSON.stringify(row);
+        if (text.toLowerCase().includes(word.toLowerCase())) lines.push(`${table}: ${text}`);
+      }
+    }
+    return lines;
+  });
+}
