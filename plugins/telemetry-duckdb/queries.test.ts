@@ -83,6 +83,51 @@ describe('legitimate queries', () => {
   });
 });
 
+describe('a moment with an offset from UTC', () => {
+  const moment = "'2026-01-01T02:10:00+02:00'";
+  const count = async (condition: string) =>
+    (await harness.query(organizationId, `SELECT count(*) FROM otel.spans AS s WHERE ${condition}`)).rows[0]?.[0];
+
+  it.each([
+    `time = ${moment}`,
+    `'2025-12-31 19:10:00.000000-0500' = "time"`,
+    `s.time BETWEEN ${moment} AND '2026-1-1 1:10:00+01'`,
+    `time NOT BETWEEN '2026-01-01T00:00:00+02:00' AND '2026-01-01T00:00:00+02:00'`,
+    `time IN ('1999-01-01', ${moment})`,
+    `time IS NOT DISTINCT FROM ${moment}`,
+    `time = TIMESTAMP ${moment}`,
+    `time = TRY_CAST(${moment} AS DATETIME)`,
+    `coalesce(time, ${moment}) = greatest(time, ${moment})`,
+    `nullif(time, ${moment}) IS NULL`,
+    `date_diff('minute', time, ${moment}) = 0`,
+    `time - ${moment} = INTERVAL 0 SECOND`,
+    `CASE time WHEN ${moment} THEN true ELSE false END`,
+    `(SELECT max(seen) FROM (SELECT time AS seen FROM otel.spans)) = ${moment}`,
+    `date_trunc('hour', time) = '2026-01-01T05:30:00+05:30'`,
+  ])('is that moment: %s', async (condition) => {
+    expect(await count(condition)).toBe('2');
+  });
+
+  it('is a text where texts are', async () => {
+    const { rows } = await harness.query(
+      organizationId,
+      `SELECT ${moment}, upper(${moment}), [${moment}] FROM otel.logs`,
+    );
+    expect(JSON.stringify(rows)).toBe(
+      JSON.stringify([[moment, moment, [moment]]]).replaceAll("'", ''),
+    );
+    expect(await count(`name <> ${moment} AND coalesce(attributes['http.route'] <> ${moment}, true)`)).toBe('2');
+    expect(await count(`strftime(time, '%Y-%m-%dT%H:%M:%S+02:00') = '2026-01-01T00:10:00+02:00'`)).toBe('2');
+  });
+
+  it('fails beside a text of another name, and is none where its day or hour is none', async () => {
+    const named = `SELECT count(*) FROM (SELECT name AS n FROM otel.spans) WHERE n = ${moment}`;
+    await expect(harness.query(organizationId, named)).rejects.toBeInstanceOf(SightlineError);
+    await expect(count(`time = '2026-02-30T02:10:00+02:00'`)).rejects.toBeInstanceOf(SightlineError);
+    await expect(count(`time = '2026-01-01T25:10:00+02:00'`)).rejects.toBeInstanceOf(SightlineError);
+  });
+});
+
 /** A result without ORDER BY has no order. */
 function sorted(rows: readonly unknown[]): string {
   return rows

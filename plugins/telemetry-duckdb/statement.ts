@@ -94,8 +94,8 @@ export function checkStatement(
   try {
     const checker = new Checker(helpers, () => undefined);
     checker.check(tree);
-    const { tables, reads, columns } = checker;
-    const template = templateOf(written, [...reads, ...columns]);
+    const { tables, reads, columns, rewritten } = checker;
+    const template = templateOf(written, [...reads, ...columns], rewritten);
     if (template === undefined) throw cannotBeRead(helpers);
     return { tree: new DuckdbTemplate(template), tables: [...tables], reaches: reachesOf(tree, reads, now) };
   } catch (error) {

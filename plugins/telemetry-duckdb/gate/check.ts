@@ -13,9 +13,10 @@ import {
   type TreeGrammar,
   type TreeWalk,
 } from '../../../src/contract/telemetry/index.ts';
+import { offsetsIn } from './offsets.ts';
 import { elementsOf, functions, tableFunctions, typeNames } from './functions.ts';
 import { Refusals } from './refuse.ts';
-import { fold, tableOf } from './relations.ts';
+import { fold, tableOf, type Rewritten } from './relations.ts';
 import { expressionShapes, modifierShapes, pieceShapes, queryShapes, relationShapes } from './shapes.ts';
 
 /** Elements that a single value made of constants may have; the engine makes it whole in memory. */
@@ -26,6 +27,8 @@ export class Checker {
   /** Queries and telemetry tables, in the order of the tree. */
   readonly reads: Node[] = [];
   readonly columns: Node[] = [];
+  /** Constants that other SQL takes the place of. */
+  readonly rewritten = new Map<Node, Rewritten>();
   readonly #helpers: SqlHelpers;
   readonly #position: (location: Json | undefined) => number | undefined;
 
@@ -89,7 +92,13 @@ function isOwnSchema(schema: Json | undefined): boolean {
   return schema === '' || schema === 'main' || schema === undefined;
 }
 
-function enterCall({ state }: Walk, node: Node): undefined {
+function enterMoments({ state }: Walk, node: Node): undefined {
+  for (const [constant, other] of offsetsIn(node)) state.rewritten.set(constant, other);
+}
+
+function enterCall(walk: Walk, node: Node): undefined {
+  const { state } = walk;
+  enterMoments(walk, node);
   const name = fold(text(node['function_name']));
   if (!isOwnSchema(node['schema'])) {
     const schema = text(node['schema']);
@@ -130,6 +139,7 @@ function isUnset(value: Json | undefined): boolean {
 }
 
 const call: NodeHook<Checker> = { enter: enterCall };
+const moments: NodeHook<Checker> = { enter: enterMoments };
 const query: NodeHook<Checker> = { takes: 'cte_map', enter: enterQuery };
 
 const grammar: TreeGrammar<Checker> = {
@@ -143,6 +153,10 @@ const grammar: TreeGrammar<Checker> = {
       shapes: expressionShapes,
       hooks: {
         COLUMN_REF: { enter: ({ state }, node) => void state.columns.push(node) },
+        BETWEEN: moments,
+        CAST: moments,
+        COMPARISON: moments,
+        OPERATOR: moments,
         FUNCTION: call,
         WINDOW: call,
       } satisfies Hooks<typeof expressionShapes>,

@@ -59,7 +59,7 @@ export function momentOf(expression: Json | undefined): Moment | undefined {
   if (!isNode(expression)) return undefined;
   switch (expression['class']) {
     case 'CONSTANT':
-      return writtenMoment(constantText(expression), false);
+      return writtenMoment(constantText(expression), true);
     case 'COLUMN_REF':
       return bareMoment(expression);
     case 'CAST':
@@ -83,7 +83,7 @@ function castMoment(cast: Node): Moment | undefined {
   if (type !== 'TIMESTAMP' && type !== 'TIMESTAMP WITH TIME ZONE' && type !== 'DATE') return undefined;
   const child = cast['child'];
   const literal = constantText(child);
-  const moment = literal === undefined ? momentOf(child) : writtenMoment(literal, type === 'TIMESTAMP WITH TIME ZONE');
+  const moment = literal === undefined ? momentOf(child) : writtenMoment(literal, type !== 'DATE');
   const isDay = literal !== undefined && /^\s*[\d-]+\s*$/.test(literal);
   return moment && type === 'DATE' && !isDay ? startOf(moment, exactly(day)) : moment;
 }
@@ -209,7 +209,7 @@ function opposite(value: number | undefined): number | undefined {
 const timestamp =
   /^\s*(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?\s*(Z|UTC|([+-])(\d{2})(?::?(\d{2}))?)?\s*$/;
 
-/** The engine heeds an offset from UTC only where the type has a time zone, so elsewhere it is not relied on. */
+/** The engine leaves out the offset of a date, so that it is not relied on; in other texts the gate writes UTC (./offsets.ts). */
 function writtenMoment(literal: string | undefined, hasZone: boolean): Moment | undefined {
   const match = literal === undefined ? null : timestamp.exec(literal);
   if (match === null) return undefined;

@@ -51,21 +51,32 @@ export interface Template {
   readonly tables: readonly TableName[];
 }
 
+/** ASCII, as the engine writes it, and what takes its place. */
+export interface Rewritten {
+  readonly from: string;
+  readonly to: string;
+}
+
 /** A stretch of the SQL, in bytes, and what takes its place. */
 interface Cut {
   readonly start: number;
   readonly end: number;
-  /** Undefined where only a schema is left out. */
+  /** Undefined where no relation takes the place. */
   readonly table: TableName | undefined;
-  readonly alias: string;
+  readonly text: string;
 }
 
 /**
  * Cuts the telemetry tables out of SQL that the engine wrote, where the nodes of its own tree of that SQL say they are, and the
- * schema out of columns called `otel.spans.name`, since what stands for the table has none. Undefined when the nodes and the
- * text disagree: each place must be a table's name and lie outside of quotes.
+ * schema out of columns called `otel.spans.name`, since what stands for the table has none, and puts other SQL for some
+ * constants. Undefined when the nodes and the text disagree: each place must be a table's name and lie outside of quotes, or be
+ * the constant.
  */
-export function templateOf(sql: string, nodes: readonly Node[]): Template | undefined {
+export function templateOf(
+  sql: string,
+  nodes: readonly Node[],
+  rewritten: ReadonlyMap<Node, Rewritten> = new Map(),
+): Template | undefined {
   const bytes = Buffer.from(sql, 'utf8');
   const names = namesIn(bytes.toString('latin1'));
   const cuts = new Map<number, Cut>();
@@ -77,19 +88,27 @@ export function templateOf(sql: string, nodes: readonly Node[]): Template | unde
     if (typeof at !== 'number' || name === undefined || (table !== undefined && name.table !== table)) return undefined;
     const end = at + (table === undefined ? name.schemaLength : name.length);
     const alias = table !== undefined && text(node['alias']) === '' ? ` AS ${table}` : '';
-    cuts.set(at, { start: at, end, table, alias });
+    cuts.set(at, { start: at, end, table, text: alias });
+  }
+  for (const [{ query_location: at }, { from: literal, to }] of rewritten) {
+    const start = typeof at === 'number' ? at : 0;
+    const end = start + literal.length;
+    if (bytes.toString('latin1', start, end) !== literal) return undefined;
+    cuts.set(start, { start, end, table: undefined, text: to });
   }
   const pieces: string[] = [];
   const tables: TableName[] = [];
   let piece = '';
   let from = 0;
-  for (const { start, end, table, alias } of [...cuts.values()].toSorted((one, other) => one.start - other.start)) {
+  for (const { start, end, table, text: put } of [...cuts.values()].toSorted((one, other) => one.start - other.start)) {
     piece += bytes.toString('utf8', from, start);
     from = end;
-    if (table === undefined) continue;
-    pieces.push(piece);
-    tables.push(table);
-    piece = alias;
+    if (table !== undefined) {
+      pieces.push(piece);
+      tables.push(table);
+      piece = '';
+    }
+    piece += put;
   }
   pieces.push(piece + bytes.toString('utf8', from));
   return { pieces, tables };

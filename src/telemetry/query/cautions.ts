@@ -80,8 +80,7 @@ export function cautionsOf(sql: string, tables: readonly TableName[], dialect: D
       const caution = ofLiteral(column, literal);
       if (caution !== undefined) found.push(caution);
     }
-    const offset = dialect.name === 'duckdb' ? [ofOffset] : [];
-    const more = [ofOrder, ofPattern, ofNumber, ...offset, ...(mayBeNull ? [] : [ofNull])];
+    const more = [ofOrder, ofPattern, ofNumber, ...(mayBeNull ? [] : [ofNull])];
     found.push(...more.flatMap((look) => look(column, tokens, at) ?? []));
   });
   return found;
@@ -186,27 +185,6 @@ function ofNumber({ name, type }: LogicalColumn, tokens: readonly Token[], at: n
   }
   if (type !== 'timestamp' || number.text.length < 12) return undefined;
   return { text: `${name} is a timestamp and no number. Write now() and an interval, or a time in quotes.` };
-}
-
-/** `time >= '2026-01-31T12:00:00+01:00'` in DuckDB, which leaves out the offset beside a time without a zone. */
-function ofOffset({ name, type }: LogicalColumn, tokens: readonly Token[], at: number): Caution | undefined {
-  const sign = tokens[at + 1]?.text === 'not' ? tokens[at + 2]?.text : tokens[at + 1]?.text;
-  const isCompared = [sign, tokens[at - 1]?.text].some((text = '') => comparisons.has(text) || orderings.has(text));
-  if (type !== 'timestamp' || (!isCompared && sign !== 'between')) return undefined;
-  // The other side, or both ends.
-  for (const token of tokens.slice(Math.max(0, at - 2), at + 6)) {
-    const [moment] =
-      /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?[+-](?!00:?00)\d\d:?\d\d$/.exec(token.text) ?? [];
-    const date =
-      moment === undefined ? undefined : new Date(moment.replace(' ', 'T').replace(/(\d\d):?(\d\d)$/, '$1:$2'));
-    if (token.kind !== 'string' || date === undefined || Number.isNaN(date.getTime())) continue;
-    const text = `'${date.toISOString()}'`;
-    return {
-      text: `The offset in '${token.text}' is not read beside ${name}, which is UTC. Write ${text} in its place.`,
-      edit: { start: token.start, end: token.end, text },
-    };
-  }
-  return undefined;
 }
 
 function valueMeant(name: string, values: readonly string[], text: string, isNumber: boolean): string | undefined {
