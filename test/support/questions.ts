@@ -131,6 +131,15 @@ const traceTree = `WITH RECURSIVE tree AS (
     SELECT s.span_id, s.service_name, s.name, t.depth + 1 FROM otel.spans AS s JOIN tree AS t ON s.parent_span_id = t.span_id
   ) SELECT depth, service_name, name, count(*) AS n FROM tree GROUP BY depth, service_name, name`;
 
+/** With names for the columns of the recursive query. */
+const namedTree = traceTree
+  .replace('tree AS', 'tree (span_id, service, operation, level) AS')
+  .replace('t.depth + 1', 't.level + 1')
+  .replace(
+    /SELECT depth, .*$/,
+    'SELECT level, service, operation, count(*) AS n FROM tree GROUP BY level, service, operation',
+  );
+
 /** The minute of a row. */
 const minutes: Readonly<Record<Engine, string>> = {
   duckdb: "date_trunc('minute', time)",
@@ -166,5 +175,10 @@ export function sharedQuestions(end: Date): readonly Question[] {
     },
     { asks: 'A text that looks like a moment?', sql: spans(`name <> '${at(-10, 'Z')}'`) },
     { asks: 'What called what in a trace?', sql: traceTree },
+    { asks: 'What called what, by other names?', sql: namedTree },
+    {
+      asks: 'How many of each, by other names?',
+      sql: 'WITH counted(what, n) AS (SELECT kind, count(*) FROM otel.spans GROUP BY kind) SELECT what, n FROM counted',
+    },
   ];
 }

@@ -59,6 +59,10 @@ export const legitimate: readonly LegitimateStatement[] = [
   },
   {
     columns: 2,
+    sql: `WITH RECURSIVE tree(id, called, level) AS (SELECT span_id, name, 0 FROM otel.spans WHERE parent_span_id = '' UNION ALL SELECT s.span_id, s.name, t.level + 1 FROM otel.spans AS s JOIN tree AS t ON s.parent_span_id = t.id WHERE t.level < 20) SELECT level, count(*) FROM tree GROUP BY level`,
+  },
+  {
+    columns: 2,
     sql: `WITH RECURSIVE tree AS (SELECT span_id, 0 AS depth FROM otel.spans WHERE parent_span_id = '' UNION ALL SELECT s.span_id, t.depth + 1 FROM otel.spans AS s JOIN tree AS t ON s.parent_span_id = t.span_id) SELECT depth, COUNT(*) FROM tree GROUP BY depth`,
   },
   // Attributes

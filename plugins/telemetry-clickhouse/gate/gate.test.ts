@@ -125,6 +125,30 @@ describe("ClickHouse's gate", () => {
     );
   });
 
+  it('gives the columns of a WITH query the names in its list, where they mean nothing else', async () => {
+    expect(
+      await written('WITH x(kind, n) AS (SELECT kind, count() FROM otel.spans GROUP BY kind) SELECT n FROM x'),
+    ).toBe(await written('WITH x AS (SELECT kind, count() AS n FROM otel.spans GROUP BY kind) SELECT n FROM x'));
+    expect(await written('WITH x (a, b) AS (SELECT 1, 2 AS z UNION ALL SELECT 3, 4) SELECT a, b FROM x')).toBe(
+      await written('WITH x AS (SELECT 1 AS a, 2 AS b UNION ALL SELECT 3, 4) SELECT a, b FROM x'),
+    );
+    expect(await written('WITH plus(1, 2) AS three SELECT three')).toContain('SELECT');
+    for (const query of [
+      // ClickHouse would ask the alias, and not the column.
+      "x(span_id) AS (SELECT parent_span_id FROM otel.spans WHERE span_id = 'a')",
+      'x(b) AS (SELECT name AS a FROM otel.spans ORDER BY a)',
+      'x(a, name) AS (SELECT name, kind FROM otel.spans)',
+      'x(a) AS (SELECT * FROM otel.spans)',
+      'x(a, b) AS (SELECT name FROM otel.spans)',
+    ]) {
+      await expect(admit(`WITH ${query} SELECT 1 FROM x`)).rejects.toMatchObject({
+        code: 'sql_refused',
+        hint: expect.stringContaining('AS name'),
+      });
+    }
+    await expect(admit('WITH x() AS (SELECT 1) SELECT 1 FROM x')).rejects.toMatchObject({ code: 'sql_syntax' });
+  });
+
   it('sees the queries of WITH where they are, and nowhere else', async () => {
     const inner = 'SELECT * FROM (WITH x AS (SELECT 1 AS n) SELECT n FROM x) AS a';
     await expect(admit(inner)).resolves.toMatchObject({ tables: [] });

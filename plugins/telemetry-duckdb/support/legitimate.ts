@@ -173,6 +173,10 @@ const statements: readonly (readonly [columns: number, sql: string])[] = [
   ],
   [
     2,
+    "WITH RECURSIVE tree(id, called, level) AS (SELECT span_id, name, 0 FROM otel.spans WHERE parent_span_id = '' UNION ALL SELECT s.span_id, s.name, t.level + 1 FROM otel.spans AS s JOIN tree AS t ON s.parent_span_id = t.id WHERE t.level < 20) SELECT level, count(*) FROM tree GROUP BY level",
+  ],
+  [
+    2,
     "WITH RECURSIVE tree AS (SELECT span_id, parent_span_id, name, 0 AS depth FROM otel.spans WHERE parent_span_id = '' UNION ALL SELECT s.span_id, s.parent_span_id, s.name, t.depth + 1 FROM otel.spans s JOIN tree t ON s.parent_span_id = t.span_id WHERE t.depth < 20) SELECT depth, count(*) FROM tree GROUP BY depth",
   ],
   [

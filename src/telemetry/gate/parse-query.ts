@@ -3,6 +3,7 @@ import { parseAliased, Tokens, type Parser } from './tokens.ts';
 import { parseFrom } from './parse-from.ts';
 import { parseTail } from './parse-order.ts';
 import type { Expression, Grouping, Query, Select, WithItem } from './tree.ts';
+import { withColumnNames } from './column-names.ts';
 import { stopWords, looks, writes } from './words.ts';
 import type { GatePolicy } from '../../contract/telemetry/index.ts';
 import { shown, type Faults } from './fault.ts';
@@ -114,19 +115,33 @@ function parseWith(parser: Parser): readonly WithItem[] {
   const { tokens, dialect } = parser;
   const recursive = tokens.take('RECURSIVE');
   return tokens.list((): WithItem => {
-    const { kind } = tokens.peek();
-    if ((kind === 'word' || kind === 'quoted') && tokens.peek(1).text === 'AS' && tokens.peek(2).text === '(') {
+    if (isTable(tokens)) {
       const name = tokens.name();
+      const columns = tokens.take('(') ? tokens.bracketed(() => tokens.name()) : [];
       tokens.expect('AS', '(');
       const query = parser.query();
       tokens.expect(')');
-      return { kind: 'table', name, query, recursive };
+      const named = columns.length === 0 ? query : withColumnNames(query, columns, tokens.faults);
+      return { kind: 'table', name, query: named, recursive };
     }
     if (dialect === 'bigquery') throw tokens.unexpected('name AS (SELECT …)');
     const value = parser.expression();
     tokens.expect('AS');
     return { kind: 'value', name: tokens.name(), value };
   });
+}
+
+/** `name AS (`, `name (a, b) AS (`. A function before AS is followed by a name. */
+function isTable(tokens: Tokens): boolean {
+  const isName = (at: number) => ['word', 'quoted'].includes(tokens.peek(at).kind);
+  let at = 1;
+  if (tokens.peek(at).text === '(') {
+    do at += 2;
+    while (isName(at - 1) && tokens.peek(at).text === ',');
+    if (!isName(at - 1) || tokens.peek(at).text !== ')') return false;
+    at += 1;
+  }
+  return isName(0) && tokens.peek(at).text === 'AS' && tokens.peek(at + 1).text === '(';
 }
 
 function parseSelect(parser: Parser): Select {
