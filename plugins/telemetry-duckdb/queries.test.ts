@@ -113,9 +113,7 @@ describe('a moment with an offset from UTC', () => {
       organizationId,
       `SELECT ${moment}, upper(${moment}), [${moment}] FROM otel.logs`,
     );
-    expect(JSON.stringify(rows)).toBe(
-      JSON.stringify([[moment, moment, [moment]]]).replaceAll("'", ''),
-    );
+    expect(JSON.stringify(rows)).toBe(JSON.stringify([[moment, moment, [moment]]]).replaceAll("'", ''));
     expect(await count(`name <> ${moment} AND coalesce(attributes['http.route'] <> ${moment}, true)`)).toBe('2');
     expect(await count(`strftime(time, '%Y-%m-%dT%H:%M:%S+02:00') = '2026-01-01T00:10:00+02:00'`)).toBe('2');
   });
