@@ -51,6 +51,7 @@ interface Investigated {
   readonly steps: readonly NewStep[];
   readonly claims: readonly Claim[];
   readonly service: string;
+  readonly answer: string;
 }
 
 async function investigated(organizationId: OrganizationId, content: string): Promise<Investigated> {
@@ -59,12 +60,16 @@ async function investigated(organizationId: OrganizationId, content: string): Pr
   const steps: NewStep[] = [];
   let claims: readonly Claim[] = [];
   let service = '';
+  let answer = '';
   const assignment = { organizationId, messages, steps: [], askedAt: end };
   for await (const event of agent.investigate(assignment, AbortSignal.timeout(60_000))) {
     if (event.type === 'step') steps.push(event.step);
-    if (event.type === 'conclusion') ({ claims, service } = event.conclusion);
+    if (event.type === 'conclusion') {
+      ({ answer } = event);
+      ({ claims, service } = event.conclusion);
+    }
   }
-  return { steps, claims, service };
+  return { steps, claims, service, answer };
 }
 
 async function rowsOf(organizationId: OrganizationId, sql: string): Promise<readonly (readonly unknown[])[]> {
@@ -136,5 +141,21 @@ describe('the steps of an investigation', () => {
     const { service } = await rerun(organizationId, parcels[scenario].question);
     const fault: Scenario = parcels[scenario];
     expect(service).toBe(fault.cause ?? '');
+  });
+
+  it.each([
+    ['bad-host', 43, 'Several services are slow or fail on `sort-b2` alone'],
+    ['bad-zone', 43, 'Several services are slow or fail on `north-c` alone'],
+    ['few-free-connections', 43, '`depots`'],
+    ['pool', 43, 'Calls from `gateway` to `rates` are slow on the way'],
+    ['bad-zone', 52, 'Something has changed, and its cause was not found'],
+    ['slow-way', 43, 'Nothing stands out in `rates`, but in so few calls a rare fault would not show'],
+    ['slower-host', 43, 'Nothing stands out, but in so few calls a rare fault would not show'],
+    ['evening', 52, 'Nothing stands out, but in so few calls a rare fault would not show'],
+  ] as const)('%s, seed %i, at five requests a minute: %s', async (scenario: ParcelScenario, seed, headline) => {
+    const options = { scenario, seed, minutes: 60, end, rate: 5 };
+    const organizationId = await loadGenerated(harness.telemetry, generateParcels(options), { end });
+    const { answer } = await rerun(organizationId, parcels[scenario].question);
+    expect(answer.split('\n')[0]).toContain(headline);
   });
 });

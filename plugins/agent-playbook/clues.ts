@@ -31,7 +31,7 @@ import { callGaps, type CallGaps } from './steps/call-gaps.ts';
 import { callees } from './steps/callees.ts';
 import { errorOrigins } from './steps/error-origins.ts';
 import { errorShift, type ErrorShift } from './steps/error-shift.ts';
-import { latencyShift, type LatencyShift } from './steps/latency-shift.ts';
+import { latencyShift, lightestTraffic, type LatencyShift } from './steps/latency-shift.ts';
 import { withLineKinds } from './steps/line-kinds.ts';
 import { load } from './steps/load.ts';
 import { beyondGrowth, logPatterns, type LogPatterns } from './steps/log-patterns.ts';
@@ -244,7 +244,8 @@ async function* explanations(
 ): Step<readonly Suspect[]> {
   const worse = [...errors.changes, ...(latency?.changes ?? [])].filter((change) => change.worse);
   const several = new Set(worse.map(({ service }) => service)).size >= 2;
-  const place = several ? blameForPlace(yield* placement(scene), failing ?? slow) : undefined;
+  const isLight = lightestTraffic(latency) !== undefined;
+  const place = several || isLight ? blameForPlace(yield* placement(scene, isLight), failing ?? slow) : undefined;
   const burden = slow && place === undefined ? yield* load(scene, slow) : undefined;
   const silent = (yield* silence(scene)).filter(({ caller }) => caller !== undefined || scene.said);
   return [

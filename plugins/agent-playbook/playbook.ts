@@ -23,6 +23,7 @@ import { coverage, type Coverage } from './steps/coverage.ts';
 import { exemplars } from './steps/exemplars.ts';
 import { withLineKinds } from './steps/line-kinds.ts';
 import { logPatterns } from './steps/log-patterns.ts';
+import { lightestTraffic } from './steps/latency-shift.ts';
 import { newFailures, onset } from './steps/onset.ts';
 import { writeAnswer, writeDocument } from './report/answer.ts';
 import { conclude, nothingSent } from './report/conclude.ts';
@@ -292,7 +293,11 @@ async function* close(scene: Scene, clues: Clues, notes: readonly string[]): Ste
     began: closer?.began,
     versions: closer?.versions,
   });
-  return conclude(scene, { clues, closer, changes }, [
+  const { before, now } = scene.windows;
+  const isLight = suspect === undefined && lightestTraffic(clues.latency) !== undefined;
+  const whole = isLight && before && before.end >= now.start ? { start: before.start, end: now.end } : undefined;
+  const rise = whole && (yield* onset({ ...scene, range: whole, bad: 'failed' }));
+  return conclude(scene, { clues, closer, changes, rise }, [
     ...notes,
     ...(scene.sample === undefined ? [] : [sampleNote(scene.sample)]),
     ...(suspect === undefined || clues.basis === undefined ? [] : [basisNote(scene, clues.basis)]),

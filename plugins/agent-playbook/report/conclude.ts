@@ -1,46 +1,33 @@
-import type { Claim, Conclusion } from '../../../src/contract/storage/index.ts';
+import type { Claim } from '../../../src/contract/storage/index.ts';
 import type { CloserLook } from '../closer-look.ts';
 import type { Clues } from '../clues.ts';
-import { usual, type Notebook, type Windows } from '../notebook.ts';
+import type { Notebook } from '../notebook.ts';
 import type { Asked } from '../question/windows.ts';
-import { code, moment, names } from '../sql.ts';
+import { code, moment } from '../sql.ts';
 import type { Scene } from '../scene.ts';
 import type { Coverage } from '../steps/coverage.ts';
 import { describe as describeContrast } from '../steps/attribute-contrast.ts';
 import { describe as describeChange, isLater, type Changes } from '../steps/changes.ts';
-import { describe as describeErrors } from '../steps/error-shift.ts';
 import { describe as describeTrace } from '../steps/exemplars.ts';
-import { describe as describeLatency } from '../steps/latency-shift.ts';
-import { describe as describeLog, type LogPattern } from '../steps/log-patterns.ts';
+import { describe as describeLog } from '../steps/log-patterns.ts';
 import { interval } from '../steps/onset.ts';
-import { describe as describeGauge } from '../steps/resources.ts';
 import type { Suspect } from '../suspects.ts';
-import { rate } from '../statistics.ts';
 import { changed, tooLate, undo } from './changed.ts';
-import { claim, nothingFound, type Report } from './findings.ts';
+import { claim, neverChecked, notChecked, nothingFound, type Report } from './findings.ts';
+import { nothingWrong, type Unsuspected } from './nothing-wrong.ts';
 import { suspicionsOf } from './suspicions.ts';
 import { affected, confidenceOf, explains, headline, impact, nextSteps, ruledOut, unchanged, what } from './wording.ts';
 
-/** What this playbook does not look at, said each time. */
-export const neverChecked = ['deployments and feature flags beyond service.version'];
-
 /** All that was asked. */
-export interface Found {
-  readonly clues: Clues;
+export interface Found extends Unsuspected {
   /** At the first suspect. */
   readonly closer: CloserLook | undefined;
-  readonly changes: Changes;
 }
 
-export function conclude(scene: Scene, { clues, closer, changes }: Found, notes: readonly string[]): Report {
+export function conclude(scene: Scene, { clues, closer, changes, rise }: Found, notes: readonly string[]): Report {
   const [suspect] = clues.suspects;
-  if (suspect === undefined || closer === undefined) return nothingWrong(scene, clues, changes, notes);
+  if (suspect === undefined || closer === undefined) return nothingWrong(scene, { clues, changes, rise }, notes);
   return somethingWrong(scene, clues, suspect, closer, changes, notes);
-}
-
-/** What senders do not tell is not known. */
-function notChecked({ notebook }: Scene, { told }: Changes): readonly string[] {
-  return [...notebook.unanswered, ...(told ? [] : neverChecked)];
 }
 
 function somethingWrong(
@@ -129,89 +116,6 @@ function somethingWrong(
 function shared({ contrasts }: CloserLook): readonly Claim[] {
   if (contrasts === undefined) return [];
   return contrasts.found.slice(0, 3).map((contrast) => claim(describeContrast(contrast), contrasts.evidenceIds));
-}
-
-/** No service is blamed. That nothing is wrong is said where every operation was seen on both sides, and none has changed. */
-function nothingWrong(scene: Scene, clues: Clues, changes: Changes, notes: readonly string[]): Report {
-  const { focus, windows } = scene;
-  const { errors, latency, logs, resources } = clues;
-  const ids = [errors.evidenceId, ...(latency ? [latency.evidenceId] : [])];
-  const whose = focus.services.length === 0 ? '' : ` in ${names(focus.services.slice(0, 5))}`;
-  const failing = errors.changes.filter(({ worse }) => worse);
-  const slower = latency?.changes.filter(({ worse }) => worse) ?? [];
-  const compared = latency !== undefined && !latency.failed && latency.changes.length > 0;
-  const claims: Claim[] = [...affected(clues)];
-  if (!errors.failed && compared && failing.length === 0) {
-    claims.push(claim('No operation fails more than before', [errors.evidenceId]));
-  }
-  if (compared && slower.length === 0) claims.push(claim('No operation is slower than before', [latency.evidenceId]));
-  const steady = errors.changes.filter(({ now, before }) => now.hits >= 20 && rate(now) >= 0.05 && before.total > 0);
-  for (const change of steady.filter(({ worse }) => !worse).slice(0, 3)) {
-    claims.push(claim(`${describeErrors(change)}: high, but not new`, [errors.evidenceId]));
-  }
-  const gauges = compared || !resources ? [] : resources.changes.slice(0, 3);
-  for (const gauge of gauges) claims.push(claim(describeGauge(gauge), [resources?.evidenceId ?? '']));
-  const fresh = logs.worse.filter(({ isNew, isError }) => isNew && isError);
-  const [log] = fresh.length > 0 ? fresh : logs.worse;
-  // Where requests are seen and none fails more or is slower, lines alone are no fault.
-  const blamed = log !== undefined && latency?.changes.length === 0;
-  for (const pattern of logs.worse.slice(0, 5)) claims.push(claim(describeLog(pattern), [logs.evidenceId]));
-  claims.push(...changed(changes, undefined));
-  const moved = [
-    ...failing.map(describeErrors),
-    ...slower.map(describeLatency),
-    ...gauges.map(describeGauge),
-    ...fresh.map(describeLog),
-  ];
-  const conclusion: Conclusion = {
-    root_cause: log ? `Only the logs have changed: ${describeLog(log)}.` : '',
-    category: blamed ? 'log_errors' : 'none',
-    service: blamed ? (log?.service ?? '') : '',
-    confidence: blamed ? 'low' : 'none',
-    claims,
-    not_checked: notChecked(scene, changes),
-    // Nothing stands out, yet a person reported a problem: name the services to check first.
-    ...(clues.named.length > 0 && { suspects: clues.named.slice(0, 8), suspicions: suspicionsOf(clues) }),
-  };
-  const checked = !errors.failed && compared;
-  return {
-    ...nothingFound,
-    conclusion,
-    headline: headlineOf({ whose, log: blamed ? log : undefined, moved, checked, also: log }),
-    windows,
-    ruledOut: checked && moved.length === 0 ? [`More failures and more slowness than before [${ids.join(', ')}].`] : [],
-    nextSteps: log
-      ? [`Look at what ${code(log.service, 60)} logs: ${code(log.example)}.`]
-      : ['Name a service or another time if you see something that this did not.'],
-    openQuestions: moved.length > 0 ? ['What is behind this change?'] : [],
-    notes: checked || usual(windows).length === 0 ? notes : [...notes, tooFew(windows)],
-  };
-}
-
-interface Unblamed {
-  readonly whose: string;
-  /** Blamed for want of anything else. */
-  readonly log: LogPattern | undefined;
-  /** What has changed without a cause that was found. */
-  readonly moved: readonly string[];
-  readonly checked: boolean;
-  readonly also: LogPattern | undefined;
-}
-
-function headlineOf({ whose, log, moved, checked, also }: Unblamed): string {
-  if (log !== undefined) {
-    return `${code(log.service, 60)} logs more warnings or errors than before; there are too few traces to say more`;
-  }
-  const [first] = moved;
-  if (first !== undefined) return `Something has changed${whose}, and its cause was not found: ${first}`;
-  if (!checked) return `Whether anything is wrong${whose} cannot be told: too little could be compared`;
-  const lines = also ? `, though ${code(also.service, 60)} logs more warnings or errors` : '';
-  return `Nothing is wrong${whose}: no operation fails more or is slower than before${lines}`;
-}
-
-function tooFew({ now }: Windows): string {
-  const between = `from ${moment(now.start)} to ${moment(now.end)}`;
-  return `No operation has enough traces ${between} and before to be compared: 20 on either side.`;
 }
 
 /** There is nothing to investigate: said plainly, with what there is instead. */

@@ -3,8 +3,7 @@ import type { Scene } from '../scene.ts';
 import { describe as describeTrace, type Exemplars } from '../steps/exemplars.ts';
 import { describe as describeLog, type LogPatterns } from '../steps/log-patterns.ts';
 import { code } from '../sql.ts';
-import { neverChecked } from './conclude.ts';
-import { claim, nothingFound, type Report } from './findings.ts';
+import { claim, neverChecked, nothingFound, type Report } from './findings.ts';
 
 /** The worst traces, as asked for; no verdict. */
 export function reportTraces(scene: Scene, { traces, evidenceId }: Exemplars, notes: readonly string[]): Report {

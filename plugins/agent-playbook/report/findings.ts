@@ -3,6 +3,8 @@ import type { Windows } from '../notebook.ts';
 import type { Focus } from '../question/asks.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import { names } from '../sql.ts';
+import type { Scene } from '../scene.ts';
+import type { Changes } from '../steps/changes.ts';
 
 /** How a follow-up was understood: "Looking at `checkout`, 14:00-14:30 UTC, compared with 13:00-13:30 UTC." */
 export function readingLine(focus: Focus, { now, references }: Windows, today: Date): string {
@@ -45,4 +47,12 @@ export interface Report {
   readonly openQuestions: readonly string[];
   /** What the reader has to know about how it was looked at. */
   readonly notes: readonly string[];
+}
+
+/** What this playbook does not look at, said each time. */
+export const neverChecked = ['deployments and feature flags beyond service.version'];
+
+/** What senders do not tell is not known. */
+export function notChecked({ notebook }: Pick<Scene, 'notebook'>, { told }: Pick<Changes, 'told'>): readonly string[] {
+  return [...notebook.unanswered, ...(told ? [] : neverChecked)];
 }

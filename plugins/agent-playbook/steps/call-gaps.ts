@@ -3,7 +3,7 @@ import { listed, type Finding, type Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
 import { joined } from '../sample.ts';
 import { robustZ } from '../statistics.ts';
-import { readShift, type Shift } from './latency-shift.ts';
+import { isFar, readShift, type Shift } from './latency-shift.ts';
 
 /** Calls of one service by another: what the caller waits beyond what the called one says it took. */
 export interface CallGap extends Shift {
@@ -43,12 +43,12 @@ export async function* callGaps(scene: Scene): Step<CallGaps> {
   FROM otel.spans s JOIN otel.spans p ON p.trace_id = s.trace_id AND p.span_id = s.parent_span_id
   WHERE ${scope('s.time')} AND ${scope('p.time')}${joined(scene, 's.trace_id')}${joined(scene, 'p.trace_id')} AND s.service_name <> p.service_name AND s.kind <> 'CONSUMER' AND p.kind <> 'PRODUCER'${only}
 ), b AS (
-  SELECT g.caller AS caller, g.callee AS callee, count(*) AS count_before, avg(g.gap_nano) AS mean_before, ${write.quantile('g.gap_nano', 0.5)} AS median_before, ${write.quantile('g.gap_nano', 0.75)} AS p75_before, ${write.quantile('g.gap_nano', 0.95)} AS p95_before
+  SELECT g.caller AS caller, g.callee AS callee, count(*) AS count_before, avg(g.gap_nano) AS mean_before, ${write.quantile('g.gap_nano', 0.5)} AS median_before, ${write.quantile('g.gap_nano', 0.75)} AS p75_before, ${write.quantile('g.gap_nano', 0.95)} AS p95_before, max(g.gap_nano) AS longest_before
   FROM g
   WHERE ${isBefore(write, 'g.time', windows)}
   GROUP BY g.caller, g.callee
 )
-SELECT g.caller AS caller, g.callee AS callee, count(*) AS count, ${write.countIf('g.gap_nano > b.p95_before')} AS slow, ${write.countIf('g.gap_nano > b.p75_before')} AS slower,
+SELECT g.caller AS caller, g.callee AS callee, count(*) AS count, ${write.countIf('g.gap_nano > b.p95_before')} AS slow, ${write.countIf('g.gap_nano > b.p75_before')} AS slower, ${write.countIf(isFar('g.gap_nano', 'b.longest_before'))} AS far,
   ${write.quantile('g.gap_nano', 0.5)} AS median_nano, ${write.quantile('g.gap_nano', 0.95)} AS p95_nano,
   min(b.count_before) AS count_before, min(b.median_before) AS median_before_nano, min(b.p95_before) AS p95_before_nano, ${added} AS added_nano, ${addedAtTimes} AS added_at_times_nano
 FROM g JOIN b ON b.caller = g.caller AND b.callee = g.callee

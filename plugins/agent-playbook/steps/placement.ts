@@ -22,16 +22,19 @@ export interface Placement extends Finding {
 }
 
 export const keys = ['host.name', 'k8s.node.name', 'cloud.availability_zone'] as const;
-/** Fewer spans say nothing about a 95th percentile. */
-const fewest = 20;
-/** A service is worse there: so many bad spans, so great a part, so many times that of elsewhere. */
-const [fewestBad, leastBad, timesElsewhere] = [3, 0.08, 3];
+/** Fewer spans say nothing about a 95th percentile; a service is worse there with so many bad ones. */
+const usually = { fewest: 20, fewestBad: 3 };
+/** Where there is little traffic; that all services together stand out is asked of them too. */
+const inLightTraffic = { fewest: 10, fewestBad: 2 };
+/** A service is worse there: so great a part of its spans is bad, so many times that of elsewhere. */
+const [leastBad, timesElsewhere] = [0.08, 3];
 /** Several services, more than half of those there, and most of what is bad. */
 const [fewestServices, leastOfServices, leastOfBad] = [3, 0.5, 0.6];
 
 /** What the slow and the failing spans of all services share: each span by its own time and its own failure. */
-export async function* placement(scene: Scene): Step<Placement> {
+export async function* placement(scene: Scene, isLight: boolean): Step<Placement> {
   const { notebook, write, windows } = scene;
+  const { fewest, fewestBad } = isLight ? inLightTraffic : usually;
   const scope = (column: string) => eitherWindow(write, column, windows);
   const columns = keys.map((key, index) => ({
     key: write.literal(key),

@@ -2,7 +2,7 @@ import { code, milliseconds, percent, eitherWindow, inList, isBefore, onlyFocus,
 import type { Finding, Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
 import { joined } from '../sample.ts';
-import { readShift, type Shift } from './latency-shift.ts';
+import { isFar, readShift, type Shift } from './latency-shift.ts';
 
 export interface SelfTimeChange extends Shift {
   readonly service: string;
@@ -53,7 +53,7 @@ export async function* selfTime(scene: Scene): Step<SelfTime> {
     AND (c.parent_span_id IS NULL OR c.parent_span_id = '' OR (c.first_service = s.service_name AND c.last_service = s.service_name))
 ), b AS (
   SELECT o.service_name AS service_name, o.name AS name, o.kind AS kind, count(*) AS count_before, avg(o.own_nano) AS mean_before,
-    ${write.quantile('o.own_nano', 0.5)} AS median_before, ${write.quantile('o.own_nano', 0.75)} AS p75_before, ${write.quantile('o.own_nano', 0.95)} AS p95_before
+    ${write.quantile('o.own_nano', 0.5)} AS median_before, ${write.quantile('o.own_nano', 0.75)} AS p75_before, ${write.quantile('o.own_nano', 0.95)} AS p95_before, max(o.own_nano) AS longest_before
   FROM o
   WHERE ${isBefore(write, 'o.time', windows)}
   GROUP BY o.service_name, o.name, o.kind
@@ -66,7 +66,7 @@ export async function* selfTime(scene: Scene): Step<SelfTime> {
   FROM (SELECT DISTINCT o.service_name AS service_name, o.trace_id AS trace_id FROM o WHERE ${now}) t JOIN r ON r.trace_id = t.trace_id
   GROUP BY t.service_name
 )
-SELECT o.service_name AS service_name, o.name AS name, o.kind AS kind, count(*) AS count, ${write.countIf('o.own_nano > b.p95_before')} AS slow, ${write.countIf('o.own_nano > b.p75_before')} AS slower,
+SELECT o.service_name AS service_name, o.name AS name, o.kind AS kind, count(*) AS count, ${write.countIf('o.own_nano > b.p95_before')} AS slow, ${write.countIf('o.own_nano > b.p75_before')} AS slower, ${write.countIf(isFar('o.own_nano', 'b.longest_before'))} AS far,
   avg(o.own_nano) AS own_nano, min(b.mean_before) AS own_before_nano, ${write.quantile('o.own_nano', 0.5)} AS median_nano, ${write.quantile('o.own_nano', 0.95)} AS p95_nano,
   min(b.count_before) AS count_before, min(b.median_before) AS median_before_nano, min(b.p95_before) AS p95_before_nano, ${added} AS added_nano, (SELECT sum(duration_nano) FROM r) AS waited_nano, min(w.waited_nano) AS waited_for_nano
 FROM o JOIN b ON b.service_name = o.service_name AND b.name = o.name AND b.kind = o.kind LEFT JOIN w ON w.service_name = o.service_name
