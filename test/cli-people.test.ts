@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
@@ -98,5 +98,24 @@ describe('people on the command line', () => {
     await create('--role', 'admin');
     const demoted = await create('--role', 'member', '--json');
     expect([demoted.code, demoted.stderr]).toEqual([1, expect.stringContaining('only admin')]);
+  });
+
+  it('are exported and deleted, once that was said twice', async () => {
+    await create('--role', 'admin');
+    await box.run('user', 'create', '--email', 'root@example.com', '--org', 'Acme', '--role', 'admin');
+    const file = join(box.directory, 'ada.jsonl');
+    await box.run('user', 'export', 'ada@example.com', file);
+    const kept = await readFile(file, 'utf8');
+    expect(kept).toContain('"type":"account"');
+    expect(kept).toContain('"event":"person.joined"');
+    expect(kept).not.toContain('root@example.com');
+    expect((await box.run('user', 'export', 'ada@example.com', file)).code).toBe(2);
+    expect((await box.run('user', 'delete', 'ada@example.com')).stdout).toContain('Nothing was deleted: say --yes');
+    expect((await box.run('user', 'list')).stdout).toContain('ada@example.com');
+    expect((await box.run('user', 'delete', 'ada@example.com', '--yes')).stdout).toContain('is deleted');
+    expect((await box.run('user', 'list')).stdout).not.toContain('ada@example.com');
+    const last = await box.run('user', 'delete', 'root@example.com', '--yes');
+    expect([last.code, last.stderr]).toEqual([1, expect.stringContaining('only admin')]);
+    expect((await box.run('audit', 'verify')).code).toBe(0);
   });
 });

@@ -1,3 +1,5 @@
+import { open } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { deriveUrls } from '../gateway/wiring/urls.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
@@ -96,6 +98,48 @@ export const register: Register = (program, output, summary) => {
     });
   }
 
+  const exported = group
+    .command('export')
+    .argument('<email>')
+    .argument('<file>')
+    .description('write what is kept of a person as JSON lines, their audit records too');
+  actInWorkspace(exported, output, z.object({}), async ({ workspace, operands: [email = '', name = ''] }) => {
+    const user = await findUser(workspace, email);
+    const file = resolve(name);
+    await writeLines(file, workspace.people.exportPerson(user.id, { audit: true }));
+    output.result({ id: user.id, file }, () => `Wrote what is kept of ${user.email} to ${file}.`);
+  });
+
+  const remove = group
+    .command('delete')
+    .argument('<email>')
+    .description('delete a person for good, with sessions, applications, the API keys they made, and chats')
+    .option('--keep-chats', 'leave their chats to the organization, without their name')
+    .option('--yes', 'delete; without it only what would go is told');
+  const removal = z.object({ keepChats: z.boolean().default(false), yes: z.boolean().default(false) });
+  actInWorkspace(remove, output, removal, async ({ workspace, operands: [email = ''], options }) => {
+    const user = await findUser(workspace, email);
+    const { id } = user;
+    const chats = options.keepChats ? 'keep' : 'delete';
+    if (!options.yes) {
+      const organizations = (await workspace.people.memberships(id)).map(({ organization }) => organization.name);
+      output.result({ id, email: user.email, organizations, chats, deleted: false }, () =>
+        [
+          `${user.email} is of ${organizations.length === 0 ? 'no organization' : organizations.join(', ')}.`,
+          `Nothing was deleted: say --yes. There is no way back; sightline user export ${user.email} FILE writes what is kept.`,
+        ].join('\n'),
+      );
+      return;
+    }
+    await workspace.people.deletePerson({ userId: id, chats, actor: operator() });
+    output.result({ id, email: user.email, chats, deleted: true }, () =>
+      [
+        `${user.email} (${id}) is deleted. The audit keeps the id alone.`,
+        'Backups and exports made before still have them.',
+      ].join('\n'),
+    );
+  });
+
   const list = group
     .command('list')
     .description('list people')
@@ -140,6 +184,21 @@ async function pagesUrl(workspace: OpenWorkspace): Promise<string> {
   if (running !== undefined) return running.url;
   // Port 0 means any free port, unknown until the server listens.
   return config.listen.port === 0 ? requireGateway(workspace) : deriveUrls(config, config.listen.port).authUrl;
+}
+
+/** For its owner alone. */
+async function writeLines(file: string, lines: AsyncIterable<string>): Promise<void> {
+  const handle = await open(file, 'wx', 0o600).catch((cause: unknown) => {
+    throw new SightlineError('invalid_argument', `The file ${file} cannot be made.`, {
+      hint: 'Name one that does not exist, in a folder that can be written.',
+      cause,
+    });
+  });
+  try {
+    for await (const line of lines) await handle.write(line);
+  } finally {
+    await handle.close();
+  }
 }
 
 async function needsPassword(workspace: OpenWorkspace, user: User): Promise<boolean> {

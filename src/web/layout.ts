@@ -1,9 +1,11 @@
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { assets } from './assets.ts';
 import { html, type Html } from './html.ts';
 import type { PathTo } from './paths.ts';
 import type { BrowserSession } from './session.ts';
-import type { View } from './page.ts';
+import type { Download, View } from './page.ts';
 
 interface Link {
   readonly label: string;
@@ -146,6 +148,16 @@ export function sendDocument(response: ServerResponse, answer: Document): void {
   if (answer.goOn !== undefined) response.setHeader('Refresh', `0; url=${answer.goOn}`);
   response.writeHead(answer.status, { 'content-type': 'text/html; charset=utf-8', 'content-length': body.length });
   response.end(body);
+}
+
+/** Ends the connection where the lines break off, so that the browser does not take a part for the whole. */
+export async function sendDownload(response: ServerResponse, { file, lines }: Download): Promise<void> {
+  securePage(response);
+  response.writeHead(200, {
+    'content-type': 'application/x-ndjson; charset=utf-8',
+    'content-disposition': `attachment; filename="${file}"`,
+  });
+  await pipeline(Readable.from(lines), response);
 }
 
 /** 303: the browser goes on with GET, and reloading sends no form again. */

@@ -66,7 +66,13 @@ export function definePage<Who extends Access>(page: Page<Who>): Page<Who> {
 }
 
 /** A redirect is on to a page of ours, its path and query without the path of authUrl; a departure to another site. */
-export type Answer = View | { readonly redirect: string } | { readonly departure: string };
+export type Answer = View | { readonly redirect: string } | { readonly departure: string } | Download;
+
+/** A file for the browser to keep, of lines of JSON. */
+export interface Download {
+  readonly file: string;
+  readonly lines: AsyncIterable<string>;
+}
 
 /** A page to show. After a POST only for what cannot be asked for again: a form with its problems, a secret shown once. */
 export interface View {

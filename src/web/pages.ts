@@ -5,7 +5,7 @@ import type { Organization } from '../contract/storage/index.ts';
 import { serveAsset } from './assets.ts';
 import { createCsrf, csrfField, readForm } from './forms.ts';
 import { failureView } from './failure.ts';
-import { sendDocument, sendRedirect, card, shell } from './layout.ts';
+import { sendDocument, sendDownload, sendRedirect, card, shell } from './layout.ts';
 import { html, type Html } from './html.ts';
 import type { Acts, Answer, AnyPage, View, Visit } from './page.ts';
 import { allPages } from './pages/index.ts';
@@ -84,8 +84,9 @@ export function createPages(services: PageServices, pages: readonly AnyPage[] = 
     sendDocument(response, { status, document, goOn, retryAfterSeconds });
   };
 
-  const send = (outcome: Answer, page: AnyPage, visit: Visit): void => {
+  const send = async (outcome: Answer, page: AnyPage, visit: Visit): Promise<void> => {
     if ('redirect' in outcome) return sendRedirect(visit.response, paths.to(outcome.redirect));
+    if ('lines' in outcome) return sendDownload(visit.response, outcome);
     if ('departure' in outcome) return sendRedirect(visit.response, outcome.departure);
     show(outcome, page, visit, visit.response);
   };
@@ -102,8 +103,9 @@ export function createPages(services: PageServices, pages: readonly AnyPage[] = 
         visit = new PageVisit(request, response, await sessions.find(request));
         const outcome = await answer(page, visit, form);
         if (outcome === undefined) throw new Error(`${page.path} has no answer to ${request.method}`);
-        send(outcome, page, visit);
+        await send(outcome, page, visit);
       } catch (error) {
+        if (response.headersSent) return void response.destroy();
         // A body that was not read to its end would be taken for the next request.
         if (!request.complete) response.setHeader('Connection', 'close');
         show(failureView(error, requestId(), logger), page, visit, response);

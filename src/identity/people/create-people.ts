@@ -15,6 +15,7 @@ import { createInvitations } from './invitations.ts';
 import { createPasswordLinks, createPasswordSignIns } from './password-sign-in.ts';
 import { createPasswords, type Passwords } from './passwords.ts';
 import type { People } from './people.ts';
+import { personExport } from './person-export.ts';
 import { createThrottle } from './throttle.ts';
 import { createTrail, type Trail } from './trail.ts';
 import type { Role } from '../../contract/issuer/index.ts';
@@ -56,6 +57,7 @@ export function createPeople(options: Host & { readonly passwords?: Passwords })
     ...members,
     ...applications,
     admit: createAdmit({ identities, now }),
+    exportPerson: (userId, and) => personExport(storage, userId, and),
     memberships: (userId) => people.memberships(userId),
     ...createLeaving({ storage, trail, throttle, endPasswordLinks }),
     ...links,

@@ -63,7 +63,7 @@ function noSuchAccount(): SightlineError {
 
 function onlyAdmin(cause: unknown): never {
   if (!(cause instanceof SightlineError) || cause.code !== 'conflict') throw cause;
-  throw new SightlineError('conflict', 'This person is the only admin of an organization.', {
+  throw new SightlineError('conflict', 'This is the only admin of an organization.', {
     hint: 'Make somebody else an admin there first, or delete the organization.',
     cause,
   });

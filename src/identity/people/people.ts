@@ -58,6 +58,11 @@ export interface People {
    * nothing tells any more whose it was.
    */
   deletePerson(input: Leaver & Pick<Erasure, 'chats'>): Promise<Erased>;
+  /**
+   * What is kept of a person, as lines of JSON: the account, and of each organization membership, applications, keys and chats.
+   * With `audit` also what they did, for which the whole audit is read. `not_found` where there is no such account.
+   */
+  exportPerson(userId: UserId, and: { readonly audit: boolean }): AsyncIterable<string>;
 
   invite(input: {
     readonly organizationId: OrganizationId;

@@ -10,6 +10,7 @@ import { paged, home, ownPath } from '../../paths.ts';
 import type { PageServices } from '../../services.ts';
 import { scopeWords } from '../../scope-words.ts';
 import { newPassword } from '../password.ts';
+import { dataSection, leavingPages } from './leaving.ts';
 
 const fields = z.object({ organization: z.string().max(64), return_to: z.string().optional() });
 
@@ -100,7 +101,8 @@ async function accountView(
         <form method="post" action="${to(everywherePath)}">
           ${csrf}<button class="danger">Sign out everywhere</button>
         </form>
-      </section>`,
+      </section>
+      ${dataSection(visit)}`,
   };
 }
 
@@ -212,4 +214,10 @@ const revokeOwnApplicationPage = definePage({
   },
 });
 
-export const accountPages = [accountPage, changePasswordPage, signOutEverywherePage, revokeOwnApplicationPage] as const;
+export const accountPages = [
+  accountPage,
+  changePasswordPage,
+  signOutEverywherePage,
+  revokeOwnApplicationPage,
+  ...leavingPages,
+] as const;

@@ -21,15 +21,20 @@ export const rolePage = definePage({
   },
 });
 
+const removeForm = z.object({ data: z.literal('delete').optional() });
+
 export const removePage = definePage({
   path: '/members/:id/remove',
   access: 'admin',
   get: (visit, services) => removeView(visit, services),
 
-  async post(visit, _form, services) {
-    const { params, organization, actor } = visit;
+  async post(visit, form, services) {
+    const { organization, actor } = visit;
+    const { id } = await findMember(visit, services);
     try {
-      await services.people.removeMember(organization.id, userId(params['id']), actor);
+      if (requireForm(removeForm, form).data === 'delete') {
+        await services.people.deletePerson({ userId: id, organizationId: organization.id, chats: 'delete', actor });
+      } else await services.people.removeMember(organization.id, id, actor);
     } catch (error) {
       if (!(error instanceof SightlineError) || error.code !== 'conflict') throw error;
       return removeView(visit, services, refusal(error));
@@ -44,10 +49,21 @@ async function removeView(
   problem?: ReturnType<typeof refusal>,
 ): Promise<View> {
   const user = await findMember(visit, services);
+  const keys = (await services.keys.list(visit.organization.id)).filter(({ createdBy }) => createdBy === user.id);
   return confirmation(visit, {
     title: `Remove ${user.email}?`,
     text: html`<bdi>${user.name}</bdi> leaves <bdi>${visit.organization.name}</bdi> at once, and the applications that
-      they connected end with their next request. Their chats stay.`,
+      they connected end with their next request. Their chats
+      stay${keys.length > 0 && html`, and so do the API keys that they made: ${keys.length}`}.`,
+    fields: html`<div class="choice">
+      <input type="checkbox" id="data" name="data" value="delete" /><label for="data"
+        >Delete what is theirs
+        <small
+          >For good: their chats, the API keys they made, their name on what they did here, and the account where no
+          other organization has it. Incidents stay, and in the audit an id.</small
+        ></label
+      >
+    </div>`,
     button: 'Remove',
     action: `/members/${user.id}/remove`,
     back: '/members',
