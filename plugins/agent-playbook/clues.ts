@@ -14,25 +14,18 @@ import {
   type AddedTime,
   type Suspect,
 } from './suspects.ts';
+import { withoutRewordings } from './rewordings.ts';
 import type { Step, Scene } from './scene.ts';
 import { usual, type Notebook } from './notebook.ts';
 import { tableNames } from '../../src/contract/telemetry/index.ts';
-import {
-  callBehaviour,
-  leastChanged,
-  gain,
-  logBehaviour,
-  distinct,
-  compareBehaviour,
-  type Behaviours,
-  type Behaviour,
-} from './steps/behaviour.ts';
+import { callBehaviour, leastChanged, logBehaviour, type Behaviours } from './steps/behaviour.ts';
 import { callGaps, type CallGaps } from './steps/call-gaps.ts';
 import { callees } from './steps/callees.ts';
 import { errorOrigins } from './steps/error-origins.ts';
 import { errorShift, type ErrorShift } from './steps/error-shift.ts';
 import { latencyShift, lightestTraffic, type LatencyShift } from './steps/latency-shift.ts';
 import { withLineKinds } from './steps/line-kinds.ts';
+import { logMix } from './steps/log-mix.ts';
 import { load } from './steps/load.ts';
 import { beyondGrowth, logPatterns, type LogPatterns } from './steps/log-patterns.ts';
 import { placement } from './steps/placement.ts';
@@ -43,75 +36,7 @@ import { resources, type Resources } from './steps/resources.ts';
 import { selfTime, type SelfTime } from './steps/self-time.ts';
 import { silence } from './steps/silence.ts';
 import type { Template } from './templates/drain.ts';
-import { chunk, eitherWindow, isBefore, logTemplate, onlyFocus, within, type Calling } from './sql.ts';
-
-/**
- * Kinds of log lines outside spans that became more or less frequent. Counted once per trace if lines name their trace, else
- * line by line. A service whose request lines are recognized is left out unless a person reported a problem: its other lines
- * come from garbage collectors and timers, and vary without a fault.
- */
-async function* logMix(scene: Scene): Step<Behaviours> {
-  const { write, windows, focus, said, templates } = scene;
-  const times = (side: string, name: string) =>
-    `CASE WHEN trace_id = '' THEN ${write.countIf(side)} ELSE max(CASE WHEN ${side} THEN 1 ELSE 0 END) END AS ${name}`;
-  const part = chunk(write, 'time', windows);
-  const apart = `CASE WHEN trace_id = '' THEN ${part} END`;
-  const [now, before] = [within(write, 'time', windows.now), isBefore(write, 'time', windows)];
-  const both = eitherWindow(write, 'time', windows);
-  const telling = `SELECT service_name FROM otel.logs WHERE ${both} AND span_id <> ''`;
-  const wanted = `${both}${onlyFocus(write, focus)}${said ? '' : ` AND service_name NOT IN (${telling})`}`;
-  const items = `SELECT service_name, '' AS operation, pattern, trace_id, 1 AS times, min(${part}) AS chunk, ${times(now, 'is_now')}, ${times(before, 'is_before')}
-  FROM (
-    SELECT service_name, trace_id, time, ${logTemplate(write, 'body', templates)} AS pattern
-    FROM otel.logs
-    WHERE ${wanted}
-  ) l
-  GROUP BY service_name, pattern, trace_id, ${apart}`;
-  const units = `SELECT service_name, '' AS operation, chunk, sum(seen) AS spans, sum(seen_before) AS spans_before
-  FROM (
-    SELECT service_name, trace_id, min(${part}) AS chunk, ${times(now, 'seen')}, ${times(before, 'seen_before')}
-    FROM otel.logs
-    WHERE ${wanted}
-    GROUP BY service_name, trace_id, ${apart}
-  ) u
-  GROUP BY service_name, chunk`;
-  const question = 'Which kinds of log lines come more or less often among those of their service than before?';
-  return yield* compareBehaviour(scene, { kind: 'line', question, items, units });
-}
-
-/** Of the words of two lines, so many must be the same. */
-const sameWords = 0.5;
-/** Of all that went and came among lines alike, so much may be left over: rare ones of them are not among the changes. */
-const leftOver = 0.5;
-
-/**
- * Changes without mere rewordings: a release that rewords a line makes one kind of line disappear and similar ones appear, in
- * the same operation and equally often in total.
- */
-function withoutRewordings(changes: readonly Behaviour[]): readonly Behaviour[] {
-  const lines = distinct(changes);
-  const reworded = (change: Behaviour): boolean => {
-    const gains = lines
-      .filter(({ service, operation }) => service === change.service && operation === change.operation)
-      .filter(({ what }) => likeness(what, change.what) >= sameWords)
-      .map(gain);
-    const own = gain(change);
-    // Of many lines alike the rare ones are not among the changes, so one that went for one that came is enough.
-    return isEven(gains) || gains.some((other) => isEven([own, other]));
-  };
-  return lines.filter((change) => !reworded(change));
-}
-
-function isEven(gains: readonly number[]): boolean {
-  const moved = gains.reduce((sum, one) => sum + Math.abs(one), 0);
-  return Math.abs(gains.reduce((sum, one) => sum + one, 0)) <= leftOver * moved;
-}
-
-function likeness(a: string, b: string): number {
-  const [ours, theirs] = [new Set(a.split(/\s+/)), new Set(b.split(/\s+/))];
-  const shared = [...ours].filter((word) => theirs.has(word)).length;
-  return shared / (ours.size + theirs.size - shared);
-}
+import type { Calling } from './sql.ts';
 
 /** Everything the questions have turned up. */
 export interface Clues {

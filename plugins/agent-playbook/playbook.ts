@@ -6,20 +6,20 @@ import {
   type Assignment,
   type EarlierInvestigation,
 } from '../../src/contract/agent/index.ts';
-import type { TableName } from '../../src/contract/telemetry/index.ts';
 import { createNotebook, type Notebook } from './notebook.ts';
-import { candidateNames, readFocus, readQuestion, unknownOnly } from './question/question.ts';
-import { narrowed, type Asks, type Question } from './question/asks.ts';
-import { askedRange, compare, lookedAt, placeWindows, split, type Asked } from './question/windows.ts';
+import { readFocus, readQuestion, unknownOnly } from './question/question.ts';
+import type { Asks, Question } from './question/asks.ts';
+import { askedRange, compare, placeWindows, split } from './question/windows.ts';
 import { readTimeRange, type TimeRange } from './question/time-range.ts';
-import { between, cited, code, moment } from './sql.ts';
+import { code, moment } from './sql.ts';
 import { sceneOfBeginning } from './beginning.ts';
+import { directly } from './directly.ts';
 import { lookCloser } from './closer-look.ts';
 import { gatherClues, type Clues } from './clues.ts';
 import { placedIn, sampleNote, sampleOf } from './sample.ts';
 import type { Step, Scene } from './scene.ts';
+import { whatIsThere } from './what-is-there.ts';
 import { changesAround } from './steps/changes.ts';
-import { coverage, type Coverage } from './steps/coverage.ts';
 import { exemplars } from './steps/exemplars.ts';
 import { withLineKinds } from './steps/line-kinds.ts';
 import { logPatterns } from './steps/log-patterns.ts';
@@ -29,9 +29,8 @@ import { writeAnswer, writeDocument } from './report/answer.ts';
 import { conclude, nothingSent } from './report/conclude.ts';
 import { reportLogs, reportTraces } from './report/examples.ts';
 import { type Report, readingLine } from './report/findings.ts';
-import { recall, recount, smallTalk, worseOf, feltBy, gist, type Found, type Look } from './report/recall.ts';
-import { needsFindings, reply } from './report/reply.ts';
-import { withValue } from './report/counts.ts';
+import { recall, recount, smallTalk, worseOf, feltBy, gist } from './report/recall.ts';
+import { needsFindings } from './report/reply.ts';
 
 export const engine = 'playbook';
 
@@ -138,52 +137,6 @@ function ofOne({ only, report }: Answered, last: EarlierInvestigation): string |
   });
   const how = felt.length === 0 ? `${code(only, 60)} was no worse than before.` : `${felt.slice(0, 3).join('; ')}.`;
   return `${how} What was found lies elsewhere: ${gist(last)}`;
-}
-
-/** Answers by a query or two of its own, and by what was found; undefined where that cannot be. */
-async function* directly(
-  host: AgentHost,
-  notebook: Notebook,
-  question: Question,
-  assignment: Assignment,
-  found: Found | undefined,
-): Step<string | undefined> {
-  const { asks, text, references } = question;
-  const desk = { notebook, write: host.dialect.write };
-  const compares = asks.kind === 'investigation' && references.length === 1;
-  const only = asks.kind === 'investigation' && found !== undefined && narrowed(text) !== undefined;
-  if (asks.kind === 'investigation' && !compares && !only) return undefined;
-  const asked = askedRange(question, assignment);
-  const sent = yield* whatIsThere(host, notebook, question, assignment, asked);
-  const placed = placeWindows(asked, sent, { references: [] });
-  const { last } = sent;
-  if (placed === undefined || last === undefined) {
-    return asks.kind === 'investigation' ? undefined : `${nothingSent(asked, sent, notebook).headline}.`;
-  }
-  const known = sent.services.map(({ name }) => name);
-  const isTimed = asks.kind === 'count' || readTimeRange(text, assignment.askedAt) !== undefined;
-  const compared = found && !isTimed ? worseOf(found).range : undefined;
-  const windows = compared && sent.first ? compare(compared, sent.first) : placed.windows;
-  const look: Look = { desk, found, windows, known, last, today: assignment.askedAt, text };
-  if (compares) return yield* nothingThere(look, references, sent);
-  if (only) {
-    const value = unknownOnly(question, known);
-    return value && (yield* withValue(look, value));
-  }
-  return yield* reply(asks, look);
-}
-
-/** That there is nothing to compare with is all there is to say. */
-async function* nothingThere(
-  { desk }: Look,
-  [range]: readonly TimeRange[],
-  { table, first }: Coverage,
-): Step<string | undefined> {
-  if (range === undefined) return undefined;
-  const { services, failed, evidenceId } = yield* coverage({ ...desk, table, range, recent: range, candidates: [] });
-  if (services.length > 0 || failed) return undefined;
-  const from = first ? ` The ${table} begin at ${moment(first)}.` : '';
-  return `There is no telemetry ${between(range)}, so nothing can be compared with it: no ${table}.${cited(evidenceId)}${from} \`compare with 13:00 to 13:30\` takes a time that there is telemetry of.`;
 }
 
 interface Answered {
@@ -315,42 +268,4 @@ async function* examplesOnly(scene: Scene, question: Question, notes: readonly s
   const shown =
     worst.traces.length > 0 || by === 'slowness' ? worst : yield* exemplars(scene, { services, by: 'slowness' });
   return reportTraces(scene, shown, notes);
-}
-
-/** Sampled spans begin near what is wrong; logs and gauges tell how long there has been telemetry. */
-function reachingBack(sent: Coverage, others: readonly Coverage[]): Coverage {
-  const times = (which: 'first' | 'last'): readonly number[] =>
-    [sent, ...others].map((one) => one[which]?.getTime()).filter((time) => time !== undefined);
-  const [first, last] = [Math.min(...times('first')), Math.max(...times('last'))];
-  return Number.isFinite(first) ? { ...sent, first: new Date(first), last: new Date(last) } : sent;
-}
-
-/** Spans first; logs and metrics where there are hardly any at that time; a month back where the last day is empty. */
-async function* whatIsThere(
-  { dialect: { write } }: AgentHost,
-  notebook: Notebook,
-  question: Question,
-  assignment: Assignment,
-  asked: Asked,
-): Step<Coverage> {
-  const candidates = candidateNames(question, assignment.incident);
-  const look = (table: TableName, days: number) =>
-    coverage({
-      notebook,
-      write,
-      table,
-      range: lookedAt(asked, assignment.askedAt, days),
-      recent: asked.range,
-      candidates,
-    });
-  // A time that was not named is moved to where the spans are.
-  const fits = ({ services }: Coverage): boolean =>
-    asked.source === 'default' ? services.length > 0 : services.some(({ recent }) => recent > 0);
-  const spans = yield* look('spans', 1);
-  if ((fits(spans) && spans.traced) || spans.failed) return spans;
-  const others = [yield* look('logs', 1), yield* look('metrics', 1)].filter(fits);
-  if (fits(spans)) return reachingBack(spans, others);
-  const [other, ...more] = others;
-  if (other !== undefined) return reachingBack(other, more);
-  return asked.source === 'default' ? yield* look('spans', 30) : spans;
 }
