@@ -13,6 +13,7 @@ import {
   type TableName,
   type Told,
 } from '../../src/contract/telemetry/index.ts';
+import { countedMark } from './gate/counted.ts';
 import { apartFrom } from './gate/read.ts';
 import { RowTooLong } from './portal.ts';
 
@@ -127,6 +128,11 @@ const states = byNames<Told>([
   [sqlFailed('The names or types in the statement do not fit together.', castHint), '42'],
   [passing('The telemetry warehouse ended the query.'), '08 53 57 58 XX'],
 ]);
+const heldTooMuch: Told = {
+  code: 'query_memory',
+  message: 'The lists and texts that the query puts together need more memory than it may use.',
+  hint: 'Aggregate fewer rows or shorter values: a narrower time window, left(x, 200), DISTINCT, a subquery with LIMIT.',
+};
 const unknownFailure = sqlFailed(
   'The server could not run the statement.',
   'Simplify the statement and try its parts.',
@@ -142,6 +148,7 @@ function explainState(error: DatabaseError, context: FailureContext): SightlineE
   const { helpers, sent, tables } = context;
   const { code: state = '' } = error;
   const name = nameAt(sent, Number(error.position));
+  if (state === '22P02' && error.message.includes(countedMark)) return told(heldTooMuch, error);
   if (state === '42501' || /^(?:28|3D)/.test(state)) return refusedByServer(error);
   if (state.startsWith('42') && isOurs(error, context)) return refusedByServer(error);
   if (name !== undefined && state === '42703') return helpers.unknownColumn(name, tables, { cause: error });

@@ -16,7 +16,7 @@ import { isOfItsMoment } from './bounds.ts';
 import { checkCall, checkCollation, checkOperator, checkType, isReserved, mayBeCall } from './names.ts';
 import { Refusals } from './refuse.ts';
 import { shapes } from './shapes.ts';
-import { checkSizes } from './sizes.ts';
+import { checkSizes } from './held.ts';
 import type { Place, PostgresStatement } from './statement.ts';
 import { nameOf, namesOf, only } from './tree.ts';
 import { systemColumns } from './tokens.ts';
@@ -40,6 +40,8 @@ export class Checker {
   readonly selects: Node[] = [];
   readonly refusals: Refusals;
   isOfItsMoment = false;
+  /** Aggregates that count what they hold. */
+  counted: readonly Node[] = [];
   readonly #helpers: SqlHelpers;
   readonly #qualified: Qualified[] = [];
   /** Columns of each function in FROM, by its alias. */
@@ -55,7 +57,7 @@ export class Checker {
     const [type = ''] = Object.keys(statement);
     if (type !== 'SelectStmt') throw this.refusals.notSelect(type);
     this.#helpers.treeWalk(statement, grammar, this);
-    checkSizes(statement, this.selects, this.refusals);
+    this.counted = checkSizes(statement, this.selects, this.refusals);
     for (const { relation, column, node } of this.#qualified) {
       const known = this.#functions.get(relation) ?? [];
       if (mayBeCall(column) && (isReserved(column) || known.some((columns) => !columns.has(column)))) {

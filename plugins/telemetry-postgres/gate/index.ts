@@ -6,6 +6,7 @@ import type {
   TableName,
 } from '../../../src/contract/telemetry/index.ts';
 import { Checker } from './check.ts';
+import { countHeld } from './counted.ts';
 import { saysFewRows } from './bounds.ts';
 import { Parser } from './parser.ts';
 import { reachesOf } from './reach.ts';
@@ -65,7 +66,8 @@ export async function openGate(helpers: SqlHelpers): Promise<PostgresGate> {
       if (!(tree instanceof PostgresStatement)) throw new TypeError('a statement that this gate did not parse');
       const checker = new Checker(tree, helpers);
       checker.check(tree.tree);
-      const template = new Template(tree.tokens, checker.places, () => checker.refusals.spelling());
+      const tokens = countHeld(tree.tokens, checker.counted, checker.refusals);
+      const template = new Template(tokens, checker.places, () => checker.refusals.spelling());
       return new CheckedPostgres(tree, checker, template);
     },
     template(checked) {

@@ -23,6 +23,7 @@ export class Template {
   /** `unlike`: what to throw where the text is not what the tree says, since a table's name must never be sent. */
   constructor(tokens: readonly Token[], places: readonly Place[], unlike: () => Error) {
     const at = new Map(places.map((place) => [place.location, place]));
+    const missing = new Set(at.keys());
     const pieces: (string | { readonly table: TableName; readonly alias: string })[] = [];
     let text: string[] = [];
     for (let index = 0; index < tokens.length; index += 1) {
@@ -34,7 +35,7 @@ export class Template {
         continue;
       }
       if (!isTable(tokens, index, place)) throw unlike();
-      at.delete(token.location);
+      missing.delete(token.location);
       // `otel.spans.name` → `spans.name`: the subquery that stands for the table has no schema.
       if (place.kind === 'qualifier') {
         index += 1;
@@ -48,7 +49,7 @@ export class Template {
       pieces.push(text.join(' '), { table: place.table, alias: place.aliased ? '' : ` AS ${place.table}` });
       text = [];
     }
-    if (at.size > 0) throw unlike();
+    if (missing.size > 0) throw unlike();
     this.#pieces = text.length === 0 ? pieces : [...pieces, text.join(' ')];
   }
 

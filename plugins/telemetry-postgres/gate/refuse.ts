@@ -118,6 +118,11 @@ export class Refusals {
     return this.#refused(`${name} would hold more than a query may have in memory.`, node, { hint });
   }
 
+  heldInHeld(node: Node): SightlineError {
+    const hint = 'Compute the inner one in a subquery of FROM.';
+    return this.#refused('An aggregate that keeps its values stands in the argument of another.', node, { hint });
+  }
+
   type(name: string, node: Node): SightlineError {
     return this.#refused(`The type ${shownName(name)} is not available.`, node, {
       hint: 'Use text, bigint, double precision, numeric, boolean, timestamptz, date, interval, jsonb or arrays of them.',

@@ -3,6 +3,7 @@ import { newId } from '../../../src/contract/core/index.ts';
 import { sqlHelpers } from '../../../src/telemetry/query/helpers.ts';
 import { attacks } from '../support/attacks.ts';
 import { legitimate } from '../support/legitimate.ts';
+import { explain } from '../failures.ts';
 import { functionNames } from './functions.ts';
 import { openGate, type PostgresGate } from './index.ts';
 import { relation, TestServer } from './support/server.ts';
@@ -42,6 +43,37 @@ onServer('what the gate writes, on a server', () => {
     }
     await server?.client.query('ROLLBACK');
     expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    'SELECT array_agg(big) FROM many',
+    "SELECT string_agg(big, ',' ORDER BY n) FROM many",
+    'SELECT count(*) FROM (SELECT n, array_agg(big) AS held FROM many GROUP BY n) AS t',
+    'SELECT array_agg(big) OVER () FROM many',
+    'SELECT json_object_agg(n, big) FILTER (WHERE n > 0) FROM many',
+    'SELECT jsonb_agg(ARRAY[left(big, 1500), n::text]) FROM many',
+    'SELECT 1 FROM many HAVING json_agg(many) IS NOT NULL',
+    'SELECT cardinality(ARRAY(SELECT big FROM many ORDER BY n))',
+    'SELECT (SELECT array_agg(rpad(a.n::text, 16000)) FROM many AS a, many AS b)',
+    'SELECT array_agg(rpad(g::text, 16000)) FROM generate_series(1, (SELECT count(*) * 1000000 FROM otel.spans)) AS g',
+    'SELECT array_agg(rpad(a, 16000)) FROM jsonb_object_keys(\'{"a": 1}\') AS a, otel.spans AS b, otel.spans AS c, otel.spans AS d, otel.spans AS e',
+  ])('ends what would hold too much of the rows that are read: %s', async (sql) => {
+    const many = `WITH many AS (SELECT row_number() OVER () AS n, rpad(a.name, 16000) AS big
+      FROM otel.spans AS a, otel.spans AS b)`;
+    await server?.client.query("SET statement_timeout = '60s'");
+    const error = await answer(await rendered(`${many} ${sql}`)).catch((thrown: unknown) => thrown);
+    const context = { helpers: sqlHelpers, sent: '', tables: [], sources: [] };
+    expect(explain(error, context)).toMatchObject({ code: 'query_memory', hint: expect.stringContaining('LIMIT') });
+  });
+
+  it('counts anew in each transaction, and refuses a list in the argument of a list', async () => {
+    const sql = await rendered(
+      "SELECT array_agg(rpad(a.name, 16000)) FROM otel.spans AS a, otel.spans AS b WHERE b.time < now() - interval '24 hours'",
+    );
+    for (let round = 0; round < 4; round += 1) expect((await answer(sql)).rows).toHaveLength(1);
+    await expect(rendered('SELECT array_agg((SELECT array_agg(name) FROM otel.spans)) FROM otel.logs')).rejects.toThrow(
+      'in the argument of another',
+    );
   });
 
   it('answers with the caller’s own rows where hostile conditions fail only at another’s', async () => {

@@ -11,14 +11,8 @@ import { nameOf, namesOf, only } from './tree.ts';
 
 /** Of one value; of an answer's cell, far less is shown. */
 const maxValue = 1_000_000;
-/** Of what one aggregate holds of rows that the statement makes. */
-const maxHeld = 64_000_000;
-/** Of one value that an aggregate holds of rows whose number only the server knows. */
-const maxHeldOfMany = 16_384;
 const columnSize = 1_000;
 const plainSize = 40;
-/** So often what recursion makes of a value is looked at: what doubles is too long by then. */
-const rounds = 16;
 
 const repeating = new Set(['repeat', 'lpad', 'rpad']);
 const replacing = new Set(['replace', 'regexp_replace', 'array_replace']);
@@ -26,11 +20,6 @@ const replacing = new Set(['replace', 'regexp_replace', 'array_replace']);
 const small = new Set(
   words(`array_length array_position ascii avg bit_length cardinality char_length character_length count crc32 generate_series
   jsonb_array_length json_array_length length octet_length position regexp_count regexp_instr starts_with strpos sum`),
-);
-/** They hold a value of each row until they answer. */
-const holding = new Set(
-  words(`array_agg string_agg json_agg jsonb_agg json_agg_strict jsonb_agg_strict json_object_agg jsonb_object_agg
-  json_object_agg_strict jsonb_object_agg_strict json_object_agg_unique jsonb_object_agg_unique range_agg`),
 );
 /** They put all of their arguments together; other functions answer no more than the longest. */
 const joining = new Set(
@@ -45,20 +34,7 @@ const cutting = new Map([
   ['substring', 2],
 ]);
 
-/** Refuses values, and lists of them, that the statement makes larger than anything that is read. */
-export function checkSizes(statement: Node, selects: readonly Node[], refusals: Refusals): void {
-  const sizes = new Sizes(refusals);
-  for (let round = 0; round < rounds; round += 1) {
-    const before = sizes.known;
-    // WITH queries follow each other, subqueries lie within.
-    for (const select of [...selects, ...selects.toReversed()]) sizes.name(select);
-    if (sizes.known === before) break;
-  }
-  sizes.of(statement);
-  for (const select of selects) sizes.hold(select);
-}
-
-class Sizes {
+export class Sizes {
   readonly #refusals: Refusals;
   /** By the name of an output column of any subquery, or of the subquery itself, the largest. */
   readonly #columns = new Map<string, number>();
@@ -69,7 +45,6 @@ class Sizes {
   /** Their columns are called otherwise. */
   readonly #renamed = new WeakSet<Node>();
   #known = new WeakMap<Node, number>();
-  readonly #rows = new WeakMap<Node, { readonly rows: number | undefined }>();
 
   constructor(refusals: Refusals) {
     this.#refusals = refusals;
@@ -77,6 +52,11 @@ class Sizes {
 
   get known(): number {
     return [...this.#columns.values()].reduce((sum, size) => sum + size, 0);
+  }
+
+  /** The query that WITH calls so. */
+  query(name: string): Node | undefined {
+    return this.#queries.get(name);
   }
 
   /** Remembers what the columns and the subqueries of a SELECT are called. */
@@ -181,9 +161,9 @@ class Sizes {
     if (small.has(name)) return plainSize;
     let size = Math.max(joining.has(name) ? this.#sum(args) : this.of(args), plainSize);
     const cut = cutting.get(name);
-    if (cut !== undefined) size = Math.min(size, this.#count(args[cut]) ?? size);
+    if (cut !== undefined) size = Math.min(size, this.count(args[cut]) ?? size);
     if (repeating.has(name)) {
-      const times = this.#count(args[1]);
+      const times = this.count(args[1]);
       if (times === undefined) throw this.#refusals.unboundedLength(name, node);
       size = name === 'repeat' ? (all[0] ?? 0) * times : times;
     }
@@ -192,7 +172,7 @@ class Sizes {
       size = (all[0] ?? 0) * Math.max(1, made === columnSize ? 1 : made);
     }
     if (name === 'array_fill') {
-      const dimensions = list(only('A_ArrayExpr', args[1])?.['elements']).map((each) => this.#count(each));
+      const dimensions = list(only('A_ArrayExpr', args[1])?.['elements']).map((each) => this.count(each));
       if (dimensions.length === 0 || dimensions.includes(undefined)) throw this.#refusals.unboundedLength(name, node);
       size = dimensions.reduce<number>((product, each) => product * (each ?? 1), Math.max(all[0] ?? 0, 8));
     }
@@ -209,95 +189,28 @@ class Sizes {
   }
 
   /** A number that an expression of constants does not exceed, perhaps by `least`; undefined for what only rows say. */
-  #count(value: Json | undefined): number | undefined {
+  count(value: Json | undefined): number | undefined {
     const constant = constantNumber(value);
     if (constant !== undefined) return Math.abs(constant);
     const cast = only('TypeCast', value);
-    if (cast !== undefined) return this.#count(cast['arg']);
+    if (cast !== undefined) return this.count(cast['arg']);
     const least = only('MinMaxExpr', value);
     if (least?.['op'] === 'IS_LEAST') {
-      const bounds = list(least['args']).flatMap((arg) => this.#count(arg) ?? []);
+      const bounds = list(least['args']).flatMap((arg) => this.count(arg) ?? []);
       return bounds.length === 0 ? undefined : Math.min(...bounds);
     }
     const call = only('FuncCall', value);
     const name = namesOf(call?.['funcname']).at(-1) ?? '';
     const [first] = list(call?.['args']);
-    if (/^(?:round|ceil|ceiling|floor|trunc|abs|int[248])$/.test(name)) return this.#count(first);
+    if (/^(?:round|ceil|ceiling|floor|trunc|abs|int[248])$/.test(name)) return this.count(first);
     if (/^(?:char_|character_|octet_)?length$/.test(name)) return this.of(first);
     const operation = only('A_Expr', value);
     if (operation === undefined) return undefined;
-    const [left, right] = [this.#count(operation['lexpr']), this.#count(operation['rexpr'])];
+    const [left, right] = [this.count(operation['lexpr']), this.count(operation['rexpr'])];
     if (left === undefined || right === undefined) return undefined;
     const sign = namesOf(operation['name']).join('');
     // Of a quotient or a difference, the first is the bound.
     return { '+': left + right, '*': left * right, '^': left ** right, '-': left + right, '/': left, '%': left }[sign];
-  }
-
-  /** Throws where an aggregate of this SELECT would hold too much. */
-  hold(select: Node): void {
-    const rows = this.#made(select);
-    for (const part of [select['targetList'], select['havingClause'], select['sortClause']]) {
-      this.#held(part, rows);
-    }
-  }
-
-  #held(value: Json | undefined, rows: number | undefined): void {
-    if (isList(value)) for (const part of value) this.#held(part, rows);
-    if (!isNode(value) || isList(value)) return;
-    const sublink = only('SubLink', value);
-    if (sublink !== undefined) {
-      const select = only('SelectStmt', sublink['subselect']);
-      if (sublink['subLinkType'] === 'ARRAY_SUBLINK' && select !== undefined) {
-        this.#expect('ARRAY', this.of(select['targetList']), this.#rowsOf(select), sublink);
-      }
-      return;
-    }
-    const call = only('FuncCall', value);
-    const name = namesOf(call?.['funcname']).at(-1) ?? '';
-    if (call !== undefined && holding.has(name)) this.#expect(name, this.of(call['args']), rows, call);
-    for (const part of Object.values(value)) this.#held(part, rows);
-  }
-
-  #expect(name: string, size: number, rows: number | undefined, node: Node): void {
-    if (rows === undefined ? size > maxHeldOfMany : size * rows > maxHeld) throw this.#refusals.tooMuchHeld(name, node);
-  }
-
-  /** Undefined where tables, functions over rows or recursion say how many. */
-  #rowsOf(select: Node | undefined): number | undefined {
-    if (select === undefined) return undefined;
-    const known = this.#rows.get(select);
-    if (known !== undefined) return known.rows;
-    this.#rows.set(select, { rows: undefined });
-    const limit = constantNumber(select['limitCount']);
-    const rows = limit === undefined ? this.#made(select) : Math.min(limit, this.#made(select) ?? limit);
-    this.#rows.set(select, { rows });
-    return rows;
-  }
-
-  #made(select: Node): number | undefined {
-    const values = list(select['valuesLists']).length;
-    if (values > 0) return values;
-    if (text(select['op']) === 'SETOP_NONE')
-      return product(list(select['fromClause']).map((item) => this.#rowsIn(item)));
-    const [left, right] = [select['larg'], select['rarg']].map((side) => this.#rowsOf(isNode(side) ? side : undefined));
-    return left === undefined || right === undefined ? undefined : left + right;
-  }
-
-  #rowsIn(item: Json): number | undefined {
-    const join = only('JoinExpr', item);
-    if (join !== undefined) return product([join['larg'], join['rarg']].map((side) => this.#rowsIn(side ?? null)));
-    const range = only('RangeVar', item);
-    if (range !== undefined)
-      return range['schemaname'] === undefined ? this.#rowsOf(this.#queries.get(text(range['relname']))) : undefined;
-    const subquery = only('RangeSubselect', item)?.['subquery'];
-    if (subquery !== undefined) return this.#rowsOf(only('SelectStmt', subquery));
-    const call = only(
-      'FuncCall',
-      list(only('List', list(only('RangeFunction', item)?.['functions'])[0])?.['items'])[0],
-    );
-    if (namesOf(call?.['funcname']).at(-1) !== 'generate_series') return undefined;
-    const [first, last, step = 1] = list(call?.['args']).map((arg) => this.#count(arg));
-    return first === undefined || last === undefined ? undefined : (first + last) / (step || 1) + 1;
   }
 }
 
@@ -313,11 +226,4 @@ function impliedName(value: Json | undefined): string {
   if (cast !== undefined) return impliedName(cast['arg']);
   const names = only('ColumnRef', value)?.['fields'] ?? only('FuncCall', value)?.['funcname'];
   return namesOf(names).at(-1) ?? '?column?';
-}
-
-function product(counts: readonly (number | undefined)[]): number | undefined {
-  return counts.reduce<number | undefined>(
-    (all, each) => (all === undefined || each === undefined ? undefined : all * each),
-    1,
-  );
 }
