@@ -1,20 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
-import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../../test/support/database-server.ts';
+import { behindPgBouncer, pgBouncerInstalled } from '../../test/support/pgbouncer.ts';
 import { embeddedServer, localServer, type PostgresServer } from '../../test/support/postgres.ts';
 import { ask } from './support/ask.ts';
 import { createWarehouse, type TestWarehouse } from './support/warehouse.ts';
 
-const installed = spawnSync('pgbouncer', ['--version']).status === 0;
-if (!installed) process.stderr.write('not run: behind PgBouncer, which is not installed\n');
-
-(installed ? describe : describe.skip)('behind PgBouncer', () => {
+(pgBouncerInstalled() ? describe : describe.skip)('behind PgBouncer', () => {
   let server: PostgresServer;
   let warehouse: TestWarehouse;
   beforeAll(async () => {
@@ -26,33 +16,10 @@ if (!installed) process.stderr.write('not run: behind PgBouncer, which is not in
     await server.stop();
   });
 
-  async function behind(settings: readonly string[], test: (url: string) => Promise<void>): Promise<void> {
-    const [directory, port] = [await mkdtemp(join(tmpdir(), 'sl-pgbouncer-')), await freePort()];
-    await chmod(directory, 0o755);
+  const behind = (settings: readonly string[], test: (url: string) => Promise<void>): Promise<void> => {
     const { database, gateway, password } = warehouse;
-    await writeFile(join(directory, 'users.txt'), `"${gateway}" "${password}"\n`);
-    const config = [
-      '[databases]',
-      `* = host=${server.host} port=${server.port}`,
-      '[pgbouncer]',
-      `listen_addr = 127.0.0.1\nlisten_port = ${port}\nunix_socket_dir =\nauth_type = plain`,
-      `auth_file = ${join(directory, 'users.txt')}`,
-      ...settings,
-    ];
-    await writeFile(join(directory, 'pgbouncer.ini'), `${config.join('\n')}\n`);
-    const user = userInfo().uid === 0 ? ['-u', 'nobody'] : [];
-    const bouncer = spawn('pgbouncer', ['-q', ...user, join(directory, 'pgbouncer.ini')], { stdio: 'ignore' });
-    try {
-      await listening(port, bouncer);
-      await test(`postgres://${gateway}:${password}@127.0.0.1:${port}/${database}`);
-    } finally {
-      if (bouncer.exitCode === null) {
-        bouncer.kill('SIGKILL');
-        await once(bouncer, 'exit');
-      }
-      await rm(directory, { recursive: true, force: true });
-    }
-  }
+    return behindPgBouncer({ server, database, login: gateway, password, settings }, test);
+  };
 
   it.each([
     ['pool_mode = transaction', 'default_pool_size = 1'],
@@ -87,18 +54,3 @@ if (!installed) process.stderr.write('not run: behind PgBouncer, which is not in
     });
   });
 });
-
-async function listening(port: number, bouncer: ChildProcess): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt += 1) {
-    if (bouncer.exitCode !== null) throw new Error(`pgbouncer ended with ${bouncer.exitCode}`);
-    const socket = connect(port, '127.0.0.1');
-    const open = await Promise.race([
-      once(socket, 'connect').then(() => true),
-      once(socket, 'error').then(() => false),
-    ]).catch(() => false);
-    socket.destroy();
-    if (open) return;
-    await delay(50);
-  }
-  throw new Error('pgbouncer did not listen');
-}

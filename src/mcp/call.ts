@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { SightlineError, type Logger, type ToolResult, isObject, type JsonObject } from '../contract/core/index.ts';
 import type { Principal, Scope } from '../contract/issuer/index.ts';
-import type { AuditLog, AuditRecord } from '../contract/storage/index.ts';
+import type { AuditLog, AuditRecord, Recording } from '../contract/storage/index.ts';
 import { type CallsAtOnce, HeldAnswers } from '../limits/at-once.ts';
 import { hashArguments, parseArguments, readArguments } from './arguments.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
@@ -74,7 +74,7 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
     checkCapabilities(entry, message, era);
     if (!principal.scopes.has(tool.scope)) {
       // Refusals are recorded too, but only as many as the rate limit lets through: else they would fill the store.
-      if (rateLimit.take(principal, tool.name) === 0) reserve(audit, principal)(record('insufficient_scope'));
+      if (rateLimit.take(principal, tool.name) === 0) (await reserve(audit, principal))(record('insufficient_scope'));
       throw new RequestFailure(403, 403, `${tool.name} needs the scope ${tool.scope}.`, {
         data: { code: 'insufficient_scope', scope: tool.scope },
         headers: { 'www-authenticate': challenge('insufficient_scope', tool.scope, exchange.request) },
@@ -84,16 +84,18 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
     const heldTooMuch = held.refusal(principal.organizationId);
     if (heldTooMuch !== undefined) throw requestFailure(heldTooMuch);
     if (!callsAtOnce.enter(principal, tool.name)) throw tooManyAtOnce();
-    let write;
-    try {
-      write = reserve(audit, principal);
-    } catch (error) {
-      callsAtOnce.leave(principal, tool.name);
-      throw error;
-    }
     const tail = era === 'modern' ? modernTail : '';
     const controller = new AbortController();
     const unwatch = watch(call, controller, running);
+    let write;
+    try {
+      write = await reserve(audit, principal, controller.signal);
+    } catch (error) {
+      unwatch();
+      callsAtOnce.leave(principal, tool.name);
+      if (controller.signal.aborted && exchange.abandon()) return;
+      throw error;
+    }
     const log = (): Logger =>
       logger.child({
         request_id: requestId,
@@ -179,9 +181,9 @@ function checkCapabilities({ tool }: CatalogEntry, message: RpcMessage, era: Era
   );
 }
 
-function reserve(audit: AuditLog, principal: Principal): (record: AuditRecord) => void {
+async function reserve(audit: AuditLog, principal: Principal, signal?: AbortSignal): Promise<Recording> {
   try {
-    return audit.reserve(principal.organizationId);
+    return await audit.reserve(principal.organizationId, signal);
   } catch (error) {
     throw error instanceof SightlineError ? requestFailure(error) : error;
   }

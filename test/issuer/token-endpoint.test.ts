@@ -487,7 +487,10 @@ describe('POST /oauth2/token', () => {
     let full = true;
     const told: string[] = [];
     const audit: AuditLog = {
-      reserve() {
+      reserve: () => {
+        throw new Error('a token waits for nothing');
+      },
+      reserveNow() {
         if (full) throw new SightlineError('unavailable', 'the audit is full', { retryAfterSeconds: 1 });
         return ({ event }) => void told.push(event);
       },

@@ -16,6 +16,7 @@ import {
   type ToolContext,
   type ToolResult,
 } from '../../src/contract/core/index.ts';
+import type { AuditLog, Recording } from '../../src/contract/storage/index.ts';
 import { limitCallsAtOnce } from '../../src/limits/at-once.ts';
 import { echoTool, writeTool } from '../support/fixture-tools.ts';
 import { listen } from '../support/listen.ts';
@@ -489,15 +490,53 @@ describe('audit', () => {
       ran += 1;
       return ok;
     });
-    const audit = {
-      reserve: () => {
-        throw new SightlineError('unavailable', 'no room', { retryAfterSeconds: 1 });
-      },
+    const reserve = (): never => {
+      throw new SightlineError('unavailable', 'no room', { retryAfterSeconds: 1 });
     };
+    const audit = { reserve, reserveNow: reserve };
     const { url, mint } = await start({ tools: [counts], audit });
     const answer = await call(url, { token: await mint(), name: 'counts' });
     expect([answer.status, answer.headers['retry-after'], ran]).toEqual([503, '1', 0]);
     expect(answer.json).toMatchObject({ id: 1, error: { code: 503, data: { code: 'unavailable' } } });
+  });
+
+  it('runs a call only when its place has come, and not at all for a client that left meanwhile', async () => {
+    let ran = 0;
+    const counts = tool('counts', () => {
+      ran += 1;
+      return ok;
+    });
+    const waiting: PromiseWithResolvers<Recording>[] = [];
+    const left = Promise.withResolvers<void>();
+    const audit: AuditLog = {
+      reserve(_organizationId, signal) {
+        const place = Promise.withResolvers<Recording>();
+        waiting.push(place);
+        signal?.addEventListener('abort', () => {
+          place.reject(new SightlineError('unavailable', 'gave up'));
+          left.resolve();
+        });
+        return place.promise;
+      },
+      reserveNow: () => () => undefined,
+    };
+    const { url, mint } = await start({ tools: [counts], audit });
+    const token = await mint();
+    const answer = call(url, { token, name: 'counts' });
+    while (waiting.length < 1) await new Promise(setImmediate);
+    expect(ran).toBe(0);
+    waiting[0]?.resolve(() => undefined);
+    expect([(await answer).status, ran]).toEqual([200, 1]);
+    const gone = new AbortController();
+    const sent = { token, name: 'counts', modern: true };
+    const { signal } = gone;
+    const abandoned = fetch(url, { method: 'POST', headers: headersOf(sent), body: bodyOf(sent), signal }).catch(
+      () => 'left',
+    );
+    while (waiting.length < 2) await new Promise(setImmediate);
+    gone.abort();
+    await left.promise;
+    expect([await abandoned, ran]).toEqual(['left', 1]);
   });
 });
 

@@ -9,7 +9,7 @@ import {
 import { createVerifier } from '../../src/identity/verify/verifier.ts';
 import { scopes, type Issuer, type Scope } from '../../src/contract/issuer/index.ts';
 import { newId, toId, type Logger, type Tool } from '../../src/contract/core/index.ts';
-import type { AuditRecord, LiveKey } from '../../src/contract/storage/index.ts';
+import type { AuditRecord, Recording, LiveKey } from '../../src/contract/storage/index.ts';
 import { limitCallsAtOnce } from '../../src/limits/at-once.ts';
 import { createRateLimit, type RateLimitOptions } from '../../src/limits/rate-limit.ts';
 import { createHttpServer } from '../../src/gateway/http/server.ts';
@@ -119,6 +119,7 @@ export async function startMcpServer(options: TestServerOptions): Promise<TestSe
   const tokens = await createTestTokens(origin);
   const keys = new Map<string, LiveKey>();
   const audited: AuditRecord[] = [];
+  const keep: Recording = (record) => void audited.push(record);
   const [metadataPath = ''] = protectedResourcePaths(url);
 
   const handler = createMcpHandler({
@@ -146,7 +147,7 @@ export async function startMcpServer(options: TestServerOptions): Promise<TestSe
     rateLimit: options.rateLimit ?? createRateLimit(options.rate ?? { perMinute: 1_000_000, burst: 1_000_000 }),
     callsAtOnce: options.callsAtOnce ?? limitCallsAtOnce({ each: 1_000, tools: {} }),
     auditStatements: options.auditStatements ?? false,
-    audit: options.audit ?? { reserve: () => (record) => void audited.push(record) },
+    audit: options.audit ?? { reserve: () => keep, reserveNow: () => keep },
     logger,
     ...(options.limits && { limits: options.limits }),
     ...(options.admission && { admission: options.admission }),

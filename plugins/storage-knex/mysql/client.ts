@@ -55,8 +55,7 @@ class MysqlClient extends MysqlClientOfKnex {
       const { rows, ...options } = asked.options ?? {};
       const run = async () => {
         if (rows === undefined) return void (await super._query(connection, asked));
-        for (const each of rowsStatements(asked.sql, rows, () => '?'))
-          await super._query(connection, { ...each, options });
+        for (const each of rowsStatements(asked.sql, rows)) await super._query(connection, { ...each, options });
       };
       await (around === undefined ? run() : around(asked.sql, run));
       return asked;

@@ -6,6 +6,9 @@ import type { ServerSettings } from '../config.ts';
 /** The server's numbers (mariadb.com/kb/en/mariadb-error-codes, dev.mysql.com/doc/mysql-errors). */
 const number = { deadlock: 1213, changedSinceRead: 1020, shutdown: 1053, killed: 1927 } as const;
 
+/** The server is no longer the primary: another connection may find that. */
+const readOnly: ReadonlySet<unknown> = new Set([1290, 1792, 1836]);
+
 const faults: ReadonlyMap<unknown, Fault> = new Map([
   [1062, 'duplicate'],
   // No parent; there are children.
@@ -28,7 +31,8 @@ export function setback(error: unknown): Setback | undefined {
 /** The server ended the connection, or it broke. */
 export function isLost(error: unknown): boolean {
   const errno = member(error, 'errno');
-  return lostCodes.has(textMember(error, 'code') ?? '') || errno === number.killed || errno === number.shutdown;
+  if (readOnly.has(errno) || errno === number.killed || errno === number.shutdown) return true;
+  return lostCodes.has(textMember(error, 'code') ?? '');
 }
 
 export function explain(error: unknown, settings: ServerSettings): SightlineError | undefined {

@@ -2,6 +2,7 @@ import { callbackify } from 'node:util';
 import knex, { type Knex } from 'knex';
 import pg, { Client } from 'pg';
 import { quietly, type Row, type Reach } from '../dialect.ts';
+import type { ColumnValue } from '../tables.ts';
 import {
   discard,
   isDiscarded,
@@ -10,7 +11,7 @@ import {
   type PostgresQuery,
 } from '../knex-private.ts';
 import { connectMs, idleMs, networkMs, type ServerSettings, lookupMs, abandonedMs } from '../config.ts';
-import { rowsStatements, type Link, type LookupStatement } from '../server/lookups.ts';
+import type { Link, LookupStatement } from '../server/lookups.ts';
 import { isLost, told } from './errors.ts';
 
 /** knex's dialect, with texts that compare by their code points and errors that tell nothing of the rows. */
@@ -38,7 +39,7 @@ class PostgresClient extends PostgresClientOfKnex {
     try {
       if (query.options?.rows !== undefined) {
         const { rows, ...options } = query.options;
-        for (const each of rowsStatements(query.sql, rows, (position) => `$${position}`)) {
+        for (const each of rowsStatements(query.sql, rows)) {
           await super._query(connection, { ...each, options });
         }
         return query;
@@ -69,6 +70,27 @@ class ColumnCompiler extends PostgresColumnCompiler {
 
   override varchar(length: number): string {
     return `${super.varchar(length)} collate "C"`;
+  }
+}
+
+/** Rows that may each hold a statement of 64,000 characters stay far below what one JSON text may hold. */
+const rowsAStatement = 1_000;
+
+/** All rows as one JSON text, which the server's record type of the table reads: as VALUES they take it about twice as long. */
+export function* rowsStatements(
+  sql: string,
+  rows: readonly (readonly ColumnValue[])[],
+): Generator<{ readonly sql: string; readonly bindings: readonly string[] }> {
+  const [table = '', ...columns] = [...sql.matchAll(/"(\w+)"/g)].map(([, name = '']) => name);
+  const list = columns.map((column) => `"${column}"`).join(', ');
+  const insert = `insert into "${table}" (${list}) select ${list} from json_populate_recordset(null::"${table}", $1)`;
+  // JSON cannot carry half a surrogate pair to the server.
+  const cell = (value: ColumnValue): ColumnValue => (typeof value === 'string' ? value.toWellFormed() : value);
+  for (let start = 0; start < rows.length; start += rowsAStatement) {
+    const some = rows
+      .slice(start, start + rowsAStatement)
+      .map((row) => Object.fromEntries(row.map((value, index) => [columns[index], cell(value)])));
+    yield { sql: insert, bindings: [JSON.stringify(some)] };
   }
 }
 
@@ -182,12 +204,18 @@ export const everyone = '*';
 /** The same for a transaction that takes as long as it takes, such as an import that waits for its file. */
 const abandonedLongMs = 60_000;
 
-/** Once for each connection. Nothing weaker than a commit on the disk is taken, and nothing stronger weakened. */
+/**
+ * Once for each connection. Nothing weaker than a commit on the disk is taken, and nothing stronger weakened. A standby is refused:
+ * what it shows may lag behind a key that was revoked.
+ */
 async function prepareSession(client: Client, statementMs: number | undefined): Promise<void> {
   await client.query(`
     SET statement_timeout = ${statementMs ?? 0};
     SET idle_in_transaction_session_timeout = ${statementMs === undefined ? abandonedLongMs : abandonedMs};
-    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`);
+    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
+    DO $$ BEGIN
+      IF current_setting('transaction_read_only') = 'on' THEN RAISE read_only_sql_transaction; END IF;
+    END $$`);
 }
 
 export function beginReading(reach: Reach): string {

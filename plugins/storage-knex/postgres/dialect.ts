@@ -1,11 +1,14 @@
 import type { Knex } from 'knex';
+import { Client } from 'pg';
 import { z } from 'zod';
+import { SightlineError } from '../../../src/contract/core/index.ts';
 import { closing, type PooledConnection, type SchemaSession } from '../dialect.ts';
 import { Lookups } from '../server/lookups.ts';
 import type { ServerSettings } from '../config.ts';
 import { transact, Turns } from '../transact.ts';
 import { PostgresBell } from './bell.ts';
 import {
+  clientConfig,
   connectKnex,
   openLink,
   beginReading,
@@ -86,7 +89,10 @@ export function postgres(settings: ServerSettings): { connect(): PooledConnectio
         fault: constraintFault,
         setback,
         explain: (error) => explain(error, settings),
-        concerns: () => inspect(concerns),
+        async concerns() {
+          await refusePooler(settings);
+          return inspect(concerns);
+        },
         async close() {
           await Promise.all([bell.close(), lookups.close(), reader.destroy(), writer.destroy()]);
         },
@@ -146,4 +152,31 @@ async function concerns(knex: Knex): Promise<readonly string[]> {
   }
   if (fsync === 'off') said.push('The storage runs with fsync=off: what was acknowledged may be lost in a power cut.');
   return said;
+}
+
+const backends = z.object({ rows: z.tuple([z.object({ pid: z.number() })]) });
+
+/**
+ * Two sessions at one time have a process of the server each. A pooler in transaction mode lends them one after the other, with
+ * what others have set in it: look-ups that may only read, organizations.
+ */
+async function refusePooler(settings: ServerSettings): Promise<void> {
+  const sessions = [1, 2].map(() => new Client(clientConfig(settings, settings.statementMs)).on('error', () => {}));
+  const [one, two] = sessions;
+  try {
+    for (const session of sessions) await session.connect();
+    const processes: number[] = [];
+    // The second twice on end: else a pooler that goes round two sessions of its own would look like two.
+    for (const session of [one, two, two, one]) {
+      const { rows } = backends.parse(await session?.query('select pg_backend_pid() as pid'));
+      processes.push(rows[0].pid);
+    }
+    const [first, second, third, fourth] = processes;
+    if (first === fourth && second === third && first !== second) return;
+  } finally {
+    for (const session of sessions) await session.end().catch(() => undefined);
+  }
+  throw new SightlineError('config_invalid', 'The storage is behind a pooler in transaction mode.', {
+    hint: 'Connect to the server itself, or set pool_mode = session.',
+  });
 }

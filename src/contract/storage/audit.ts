@@ -118,8 +118,14 @@ export interface AuditRecord {
 /** Where what happens often is recorded, in batches. */
 export interface AuditLog {
   /**
-   * A place for one record, taken before the work that it will tell of. Throws `unavailable` when records cannot be kept now:
-   * nothing happens unaudited. The answered function must be called exactly once.
+   * A place for one record, taken before the work that it will tell of. Where the audit is slower than the calls it comes later,
+   * with the next batch that is written. Rejects with `unavailable` when records cannot be kept now, or no place came within
+   * seconds: nothing happens unaudited. What it answers must be called exactly once.
+   * @param signal gives up the wait.
    */
-  reserve(organizationId: OrganizationId): (record: AuditRecord) => void;
+  reserve(organizationId: OrganizationId, signal?: AbortSignal): Recording | Promise<Recording>;
+  /** For who cannot wait: some places beyond those are theirs. Throws `unavailable`. */
+  reserveNow(organizationId: OrganizationId): Recording;
 }
+
+export type Recording = (record: AuditRecord) => void;

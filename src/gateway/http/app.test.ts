@@ -207,11 +207,35 @@ describe('the HTTP application', () => {
     for (let times = 0; times < 3; times += 1) {
       const answer = await send('/readyz');
       expect(answer.status).toBe(503);
-      expect(JSON.parse(answer.text).components).toEqual({ storage: 'unwell', telemetry: 'ok' });
+      expect(JSON.parse(answer.text)).toEqual({
+        status: 'unwell',
+        components: { storage: 'unwell', telemetry: 'ok' },
+      });
       expect(answer.text).not.toContain('db.internal');
     }
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toContain('db.internal');
+  });
+
+  it('stays ready where nothing of its own is unwell, and says what is', async () => {
+    report = async () => ({ ok: true, components: { storage: { ok: false }, telemetry: { ok: true } } });
+    await listen();
+    const answer = await send('/readyz');
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([
+      200,
+      { status: 'unwell', components: { storage: 'unwell', telemetry: 'ok' } },
+    ]);
+  });
+
+  it('answers a probe with what it knows while a check hangs, and with its outcome then', async () => {
+    await listen();
+    expect((await send('/readyz')).status).toBe(200);
+    const hanging = Promise.withResolvers<HealthReport>();
+    report = () => hanging.promise;
+    await new Promise((resolve) => setTimeout(resolve, 1_050));
+    expect((await send('/readyz')).status).toBe(200);
+    hanging.resolve({ ok: false, components: { storage: { ok: false } } });
+    expect((await send('/readyz')).status).toBe(503);
   });
 
   it('shares one health check among many probes, and survives one that fails', async () => {

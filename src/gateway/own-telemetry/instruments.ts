@@ -52,12 +52,14 @@ export interface Gauges {
   readonly enginesOpen: number | undefined;
   /** Received and not yet in the warehouse. */
   readonly ingestWaitingBytes: number;
+  readonly unwell: () => Promise<number>;
 }
 
 export function observeGauges(meter: Meter, gauges: Gauges): void {
-  const observe = (name: string, read: () => number | undefined, unit: string, description: string): void =>
-    meter.createObservableGauge(`sightline.${name}`, { description, unit }).addCallback((result) => {
-      const value = read();
+  type Read = () => number | undefined | Promise<number>;
+  const observe = (name: string, read: Read, unit: string, description: string): void =>
+    meter.createObservableGauge(`sightline.${name}`, { description, unit }).addCallback(async (result) => {
+      const value = await read();
       if (value !== undefined) result.observe(value);
     });
   const { queries, audit } = gauges;
@@ -68,6 +70,12 @@ export function observeGauges(meter: Meter, gauges: Gauges): void {
   observe('audit.pending', () => audit.pending, '{record}', 'Audit records promised or not yet written');
   observe('audit.blocked', () => audit.blocked, '{organization}', blocked);
   observe('engines.open', () => gauges.enginesOpen, '{engine}', 'Engines of organizations that run');
+  observe(
+    'components.unwell',
+    gauges.unwell,
+    '{component}',
+    'Components that do not work, storage and warehouse among them',
+  );
   observe('ingest.waiting', () => gauges.ingestWaitingBytes, 'By', ingest);
 }
 

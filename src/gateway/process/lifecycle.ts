@@ -6,14 +6,18 @@ export interface Part {
   readonly component: Component;
   /** Where another one than the lifecycle's is meant, in ms. */
   readonly startTimeoutMs?: number;
+  /** It is on a server that other gateways use too, so that its outage says nothing of this process. */
+  readonly shared?: boolean;
 }
+
+export type PartHealth = Health & Pick<Part, 'shared'>;
 
 export interface Lifecycle {
   /** Starts one part after those before it; a failure names the part, and what had started is left for `stop`. */
   start(part: Part): Promise<void>;
   /** In reverse order; a part that hangs or fails is logged and passed over. Safe twice. */
   stop(): Promise<void>;
-  health(): Promise<Readonly<Record<string, Health>>>;
+  health(): Promise<Readonly<Record<string, PartHealth>>>;
 }
 
 /** Ordered by hand: awilix disposes in parallel, and a store must outlive what writes to it. Deadlines are a part's, in ms. */
@@ -45,12 +49,13 @@ export function createLifecycle(options: { logger: Logger; startTimeoutMs: numbe
       }
     },
     async health() {
-      const entries = started.map(async ({ name, component }): Promise<[string, Health]> => {
+      const entries = started.map(async ({ name, component, shared }): Promise<[string, PartHealth]> => {
+        const whose = shared === true ? { shared } : {};
         try {
-          return [name, await bounded(2_000, (signal) => component.health(signal))];
+          return [name, { ...(await bounded(2_000, (signal) => component.health(signal))), ...whose }];
         } catch (error) {
           logger.warn({ part: name, error }, 'health check failed');
-          return [name, { ok: false, detail: 'did not answer' }];
+          return [name, { ok: false, detail: 'did not answer', ...whose }];
         }
       });
       return Object.fromEntries(await Promise.all(entries));

@@ -145,7 +145,7 @@ export const frontWiring: Wiring<FrontParts> = {
       }),
       health: async () => {
         const components = await serving.health();
-        return { ok: Object.values(components).every(({ ok }) => ok), components };
+        return { ok: Object.values(components).every(({ ok, shared }) => ok || shared === true), components };
       },
       ready: () => serving.ready,
       trustProxy: foundation.config.trustProxy,

@@ -186,19 +186,22 @@ class RunningGateway implements Gateway {
     this.#cradle = cradle;
 
     const start = (name: string, component: Component): Promise<void> => this.#lifecycle.start({ name, component });
+    const startPlugin = (name: string, component: Component & { readonly inDataDirectory?: boolean }): Promise<void> =>
+      this.#lifecycle.start({ name, component, shared: component.inDataDirectory !== true });
     if (this.#own) await start('own telemetry', ownTelemetryPart(this.#own, this.#foundation, seat));
     const { label: name } = plugins.storage;
-    await this.#lifecycle.start({ name, component: cradle.storage, startTimeoutMs: migrationMs });
+    const shared = cradle.storage.inDataDirectory !== true;
+    await this.#lifecycle.start({ name, component: cradle.storage, startTimeoutMs: migrationMs, shared });
     await cradle.storage.migrate();
     if (cradle.replicas) {
       this.#sayWhatMayNotBeTwo(cradle);
-      await start('the other gateways', cradle.replicas);
+      await startPlugin('the other gateways', cradle.replicas);
     }
     await start('the audit', partOf(cradle.audit));
-    await start(plugins.issuer.label, cradle.issuer);
-    await start(plugins.telemetry.label, cradle.telemetry);
+    await startPlugin(plugins.issuer.label, cradle.issuer);
+    await startPlugin(plugins.telemetry.label, cradle.telemetry);
     await holdBoundary(cradle.telemetry, plugins.telemetry.label, this.#foundation.logger);
-    await start(plugins.agent.label, cradle.agent);
+    await startPlugin(plugins.agent.label, cradle.agent);
     await start('retention', partOf(cradle.retention));
     await start('the OTLP receiver', cradle.receiver);
     await start('the investigation worker', partOf(cradle.worker));

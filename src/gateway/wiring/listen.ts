@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
-import { SightlineError, type Health, errorCode } from '../../contract/core/index.ts';
+import { SightlineError, errorCode } from '../../contract/core/index.ts';
+import type { PartHealth } from '../process/lifecycle.ts';
 import type { Config } from '../config/schema.ts';
 
 /** Whether requests are served, as the readiness probe and the listener see it. */
 export interface Serving {
   ready: boolean;
-  health: () => Promise<Readonly<Record<string, Health>>>;
+  health: () => Promise<Readonly<Record<string, PartHealth>>>;
 }
 
 /** A `read_chat` may wait 25 s; a query as long as the configuration lets it. */

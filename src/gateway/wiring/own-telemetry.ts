@@ -37,7 +37,7 @@ export function ownTelemetryPart(own: OwnTelemetry, { config, logger }: Foundati
   };
 }
 
-export function observeGateway(own: OwnTelemetry, { places, audit, telemetry, receiver }: Cradle): void {
+export function observeGateway(own: OwnTelemetry, { places, audit, telemetry, receiver, serving }: Cradle): void {
   own.observe({
     queries: places,
     audit,
@@ -47,5 +47,6 @@ export function observeGateway(own: OwnTelemetry, { places, audit, telemetry, re
     get ingestWaitingBytes() {
       return receiver.waitingBytes;
     },
+    unwell: async () => Object.values(await serving.health()).filter(({ ok }) => !ok).length,
   });
 }

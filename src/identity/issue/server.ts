@@ -143,7 +143,7 @@ export function createAuthorizationServer(
       issued: (token) => {
         const { organizationId, subject, target } = token;
         try {
-          audit.reserve(organizationId)({
+          audit.reserveNow(organizationId)({
             at: now(),
             event: 'token.issued',
             subject,

@@ -1,5 +1,5 @@
 import { SightlineError, type Logger, type OrganizationId } from '../../contract/core/index.ts';
-import type { AuditLog, AuditRecord, Storage } from '../../contract/storage/index.ts';
+import type { AuditLog, AuditRecord, Recording, Storage } from '../../contract/storage/index.ts';
 
 export interface AuditWriterOptions {
   readonly storage: Pick<Storage, 'workspace'>;
@@ -7,10 +7,12 @@ export interface AuditWriterOptions {
   /** Longest wait of a record for its batch, which then is written: 50 ms. */
   readonly flushMs?: number;
   /**
-   * Records kept or promised for one organization: 5,000, so that a disk that stalls for a moment under 12,000 calls a second
-   * refuses none; of all together four times as many.
+   * Records kept or promised for one organization: 5,000; of all together four times as many. Callers wait for a place beyond
+   * that, so that their rate falls to what the store can take.
    */
   readonly maxPending?: number;
+  /** Longest wait of a caller for a place: 10 s. */
+  readonly waitMs?: number;
 }
 
 export interface AuditWriter extends AuditLog {
@@ -35,18 +37,30 @@ interface Queue {
   writing: Promise<void> | undefined;
 }
 
+/** A caller without a place. */
+interface Waiter {
+  readonly organizationId: OrganizationId;
+  admit(recording: Recording): void;
+  refuse(): void;
+}
+
 /** So many wait for no more. */
 const batchSize = 500;
 /** What comes while a batch is written is the next one: were it no larger, it would fall behind where more comes than it takes. */
 const largestBatch = 2_000;
 const longestRetryMs = 1_000;
+/** A stall is logged once in so long. */
+const sayEveryMs = 10_000;
 
 /** The append-only audit of tool calls and issued tokens, written in batches. */
 export function createAuditWriter(options: AuditWriterOptions): AuditWriter {
-  const { storage, logger, flushMs = 50, maxPending = 5_000 } = options;
+  const { storage, logger, flushMs = 50, maxPending = 5_000, waitMs = 10_000 } = options;
   const queues = new Map<OrganizationId, Queue>();
+  /** In the order of their coming. */
+  const waiters = new Set<Waiter>();
   let pending = 0;
   let stopped = false;
+  let said = -Infinity;
 
   function newQueue(organizationId: OrganizationId): Queue {
     const idle = { timer: undefined, writing: undefined };
@@ -90,11 +104,13 @@ export function createAuditWriter(options: AuditWriterOptions): AuditWriter {
         queue.failures += 1;
         const { organizationId, failures } = queue;
         logger.error({ error, organizationId, failures, waiting: queue.records.length }, 'audit records not written');
+        if (isDown(organizationId)) refuseWaiting((waiter) => waiter.organizationId === organizationId);
         return;
       }
       queue.failures = 0;
       queue.records.splice(0, batch.length);
       pending -= batch.length;
+      admitWaiting();
     } while (queue.records.length >= batchSize || (stopped && queue.records.length > 0));
   }
 
@@ -115,6 +131,77 @@ export function createAuditWriter(options: AuditWriterOptions): AuditWriter {
     queue.records = [];
   }
 
+  /** A failed append is tried again before anybody is refused for it: it may have been a deadlock or a change of the primary. */
+  function isDown(organizationId: OrganizationId): boolean {
+    return (queues.get(organizationId)?.failures ?? 0) > 1;
+  }
+
+  function hasRoom(organizationId: OrganizationId, share: number): boolean {
+    const queue = queues.get(organizationId);
+    if (stopped || pending >= maxPending * 4 * share) return false;
+    return queue === undefined || (queue.failures === 0 && queue.promised + queue.records.length < maxPending * share);
+  }
+
+  function isWaitedFor(organizationId: OrganizationId): boolean {
+    if (waiters.size === 0) return false;
+    return [...waiters].some((waiter) => waiter.organizationId === organizationId);
+  }
+
+  function place(organizationId: OrganizationId): Recording {
+    const queue = queues.get(organizationId) ?? newQueue(organizationId);
+    queue.promised += 1;
+    pending += 1;
+    let open = true;
+    return (record) => {
+      if (!open) throw new Error('an audit place was used twice');
+      open = false;
+      queue.promised -= 1;
+      queue.records.push(record);
+      if (queue.records.length >= batchSize) void flush(queue);
+      else schedule(queue, flushMs);
+    };
+  }
+
+  function wait(organizationId: OrganizationId, signal?: AbortSignal): Promise<Recording> {
+    if (performance.now() - said > sayEveryMs) {
+      said = performance.now();
+      logger.warn({ organizationId, pending }, 'calls wait, since the storage takes audit records more slowly');
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<Recording>();
+    const leave = (): void => {
+      clearTimeout(timer);
+      waiters.delete(waiter);
+      signal?.removeEventListener('abort', refuse);
+    };
+    const refuse = (): void => {
+      leave();
+      reject(unavailable());
+    };
+    const timer = setTimeout(refuse, waitMs);
+    const waiter: Waiter = {
+      organizationId,
+      admit(recording) {
+        leave();
+        resolve(recording);
+      },
+      refuse,
+    };
+    waiters.add(waiter);
+    signal?.addEventListener('abort', refuse);
+    if (signal?.aborted === true) refuse();
+    return promise;
+  }
+
+  function admitWaiting(): void {
+    for (const waiter of waiters) {
+      if (hasRoom(waiter.organizationId, 1)) waiter.admit(place(waiter.organizationId));
+    }
+  }
+
+  function refuseWaiting(which: (waiter: Waiter) => boolean): void {
+    for (const waiter of waiters) if (which(waiter)) waiter.refuse();
+  }
+
   return {
     get pending() {
       return pending;
@@ -122,32 +209,26 @@ export function createAuditWriter(options: AuditWriterOptions): AuditWriter {
     get blocked() {
       return [...queues.values()].filter(({ failures }) => failures > 0).length;
     },
-    reserve(organizationId) {
-      const known = queues.get(organizationId);
-      const full =
-        pending >= maxPending * 4 || (known !== undefined && known.promised + known.records.length >= maxPending);
-      if (stopped || full || (known !== undefined && known.failures > 0)) {
-        throw new SightlineError('unavailable', 'This cannot be recorded now, so it was not done.', {
-          retryAfterSeconds: 1,
-        });
-      }
-      const queue = known ?? newQueue(organizationId);
-      queue.promised += 1;
-      pending += 1;
-      let open = true;
-      return (record) => {
-        if (!open) throw new Error('an audit place was used twice');
-        open = false;
-        queue.promised -= 1;
-        queue.records.push(record);
-        if (queue.records.length >= batchSize) void flush(queue);
-        else schedule(queue, flushMs);
-      };
+    reserve(organizationId, signal) {
+      if (hasRoom(organizationId, 1) && !isWaitedFor(organizationId)) return place(organizationId);
+      if (stopped || isDown(organizationId)) throw unavailable();
+      return wait(organizationId, signal);
+    },
+    reserveNow(organizationId) {
+      if (stopped || !hasRoom(organizationId, 2)) throw unavailable();
+      return place(organizationId);
     },
     async stop() {
       stopped = true;
+      refuseWaiting(() => true);
       // All at once: where the store hangs, each waits for its time-out.
       await Promise.all([...queues.values()].map(last));
     },
   };
+}
+
+function unavailable(): SightlineError {
+  return new SightlineError('unavailable', 'This cannot be recorded now, so it was not done.', {
+    retryAfterSeconds: 1,
+  });
 }

@@ -13,7 +13,7 @@ const { id } = await storage.directory.createOrganization({ name: `of ${newId('o
 const audit = createAuditWriter({ storage, logger: host.logger, flushMs: 1 });
 process.stdout.write(`${id}\n`);
 for (let number = 1; ; number += 1) {
-  audit.reserve(id)(record(number));
+  (await audit.reserve(id))(record(number));
   if (number % 50 === 0) {
     await storage.workspace(id).audit.append([record(number, { event: 'key.created' })]);
     process.stdout.write('acknowledged\n');
