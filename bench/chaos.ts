@@ -53,7 +53,7 @@ const stage = await setStage(engine);
 try {
   const org = ['--org', stage.organization];
   await answer(stage, ['org', 'create', stage.organization], z.object({}));
-  const key = await answer(stage, ['key', 'create', ...org, '--name', 'load'], credentials);
+  const key = await answer(stage, ['key', 'create', ...org, '--name', 'load', '--scopes', 'all'], credentials);
   const { token: ingestToken } = await answer(stage, ['ingest', 'show', ...org], z.object({ token: z.string() }));
   const { token } = await exchange(stage.url, key);
   if (token === undefined) throw new Error('no token was given out');

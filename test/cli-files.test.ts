@@ -12,7 +12,7 @@ afterEach(() => box.remove());
 
 it('the command line keeps only a hash of a secret, in files that are private', async () => {
   await box.run('org', 'create', 'Acme');
-  const { stdout } = await box.run('key', 'create', '--org', 'Acme', '--name', 'ci', '--json');
+  const { stdout } = await box.run('key', 'create', '--org', 'Acme', '--name', 'ci', '--scopes', 'all', '--json');
   const { client_id: id, client_secret: secret } = z
     .object({ client_id: z.string(), client_secret: z.string() })
     .parse(JSON.parse(stdout));

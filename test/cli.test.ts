@@ -35,8 +35,8 @@ function errorOf({ stdout, stderr }: Ended): z.infer<typeof failure>['error'] {
   return failure.parse(JSON.parse(stderr)).error;
 }
 
-async function newKey(...more: string[]): Promise<z.infer<typeof pair>> {
-  return json(pair, await box.run('key', 'create', '--org', 'Acme', '--name', 'ci', '--json', ...more));
+async function newKey(scopes = 'all'): Promise<z.infer<typeof pair>> {
+  return json(pair, await box.run('key', 'create', '--org', 'Acme', '--name', 'ci', '--json', '--scopes', scopes));
 }
 
 describe('organizations and keys', () => {
@@ -72,9 +72,46 @@ describe('organizations and keys', () => {
     expect(errorOf(gone).code).toBe('not_found');
   });
 
-  it('grants every scope unless some are named, and refuses one that does not exist', async () => {
+  it('discards a new secret that was lost, and says of each how it ends', async () => {
+    const first = await newKey();
+    json(pair, await box.run('key', 'rotate', first.client_id, '--json'));
+    const third = await box.run('key', 'rotate', first.client_id, '--json');
+    expect(errorOf(third).hint).toContain('key discard');
+    expect((await box.run('key', 'discard', first.client_id)).code).toBe(0);
+    const rows = z.array(z.looseObject({ secrets: z.array(z.looseObject({ last_four: z.string() })) }));
+    const [row] = json(rows, await box.run('key', 'list', '--json'));
+    expect(row?.secrets.map(({ last_four }) => last_four)).toEqual([first.client_secret.slice(-4)]);
+    expect((await box.run('key', 'list')).stdout).toContain(`…${first.client_secret.slice(-4)}`);
+  });
+
+  it('pauses and resumes a key', async () => {
+    const { client_id: id } = await newKey();
+    expect((await box.run('key', 'pause', id)).stdout).toContain(`sightline key resume ${id}`);
+    expect((await box.run('key', 'list')).stdout).toContain('ci (paused)');
+    expect((await box.run('key', 'resume', id)).code).toBe(0);
+    expect((await box.run('key', 'list')).stdout).not.toContain('paused');
+  });
+
+  it('lists the ingest tokens of one organization, and ends one by its id', async () => {
+    await box.run('org', 'create', 'Other');
+    const { token } = json(
+      z.looseObject({ token: z.string() }),
+      await box.run('ingest', 'rotate', '--org', 'Acme', '--json'),
+    );
+    const rows = z.array(z.looseObject({ id: z.string(), last_four: z.string(), created_by: z.string() }));
+    const of = async (org: string) => json(rows, await box.run('ingest', 'tokens', '--org', org, '--json'));
+    const [newest, first, ...more] = await of('Acme');
+    expect([newest?.last_four, first?.created_by, more]).toEqual([token.slice(-4), 'system', []]);
+    expect((await of('Other')).map(({ id }) => id)).not.toContain(first?.id);
+    expect((await box.run('ingest', 'revoke', first?.id ?? '', '--org', 'Other')).code).toBe(1);
+    expect((await box.run('ingest', 'revoke', first?.id ?? '', '--org', 'Acme')).code).toBe(0);
+    expect((await of('Acme')).map(({ id }) => id)).toEqual([newest?.id]);
+    expect((await box.run('ingest', 'tokens', '--org', 'Acme')).stdout).not.toContain(token.slice(0, -4));
+  });
+
+  it('grants the scopes that are named, and refuses one that does not exist', async () => {
     const everything = await newKey();
-    const some = await newKey('--scopes', 'chats:read,telemetry:read');
+    const some = await newKey('chats:read,telemetry:read');
     const rows = z.array(z.looseObject({ client_id: z.string(), scopes: z.array(z.string()) }));
     const listed = json(rows, await box.run('key', 'list', '--org', 'Acme', '--json'));
     const scopes = Object.fromEntries(listed.map((row) => [row.client_id, row.scopes]));
@@ -134,6 +171,7 @@ describe('usage', () => {
     [['key', 'rotat', 'ak_1'], 'Did you mean rotate?', 'sightline key --help'],
     [['key', 'create', '--org', 'a', '--nam', 'b'], 'Did you mean --name?', 'sightline key create --help'],
     [['key', 'create', '--org', 'a'], '--name', 'sightline key create --help'],
+    [['key', 'create', '--org', 'a', '--name', 'b'], '--scopes', 'sightline key create --help'],
     [['org', 'create'], 'name', 'sightline org create --help'],
     [['org', 'create', 'a', 'b'], 'Too many arguments', 'sightline org create --help'],
     [['serve', '--port', '70000'], '65535', '--help'],

@@ -57,7 +57,9 @@ describe('sightline connect', () => {
     box = await Sandbox.create();
     ({ url } = await box.serve('--no-demo'));
     await box.run('org', 'create', 'Acme');
-    key = pair.parse(JSON.parse((await box.run('key', 'create', '--org', 'Acme', '--name', 'ci', '--json')).stdout));
+    key = pair.parse(
+      JSON.parse((await box.run('key', 'create', '--org', 'Acme', '--name', 'ci', '--scopes', 'all', '--json')).stdout),
+    );
   });
 
   afterAll(() => box.remove());

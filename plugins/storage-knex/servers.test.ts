@@ -488,7 +488,7 @@ for (const { name, make, cut, tables } of subjects) {
     it('keeps the values of a statement, and the password, out of the error, which goes to the log', async () => {
       const storage = await start();
       const { id } = await storage.directory.createOrganization({ name: 'Acme' });
-      const token = { id: newId('it'), hash: 'H4SH', sealed: 'S34LED' };
+      const token = { id: newId('it'), hash: 'H4SH', sealed: 'S34LED', createdBy: 'ada' };
       await storage.workspace(id).ingestTokens.create(token);
       const { database } = beneath();
       const insert = (row: object) => (knex: Statements) => knex('ingest_tokens').insert({ ...token, ...row });

@@ -370,7 +370,7 @@ describe('a transaction that fails', () => {
     raw.exec('drop table ingest_tokens');
     raw.close();
     const error = await rejection(
-      storage.workspace(id).ingestTokens.create({ id: newId('it'), hash: 'H4SH', sealed: 'S34LED' }),
+      storage.workspace(id).ingestTokens.create({ id: newId('it'), hash: 'H4SH', sealed: 'S34LED', createdBy: 'ada' }),
     );
     expect(inspect(error, { depth: 9 })).not.toMatch(/H4SH|S34LED/);
     expect(error instanceof Error ? error.message : '').not.toContain('ingest_tokens');
@@ -400,9 +400,9 @@ describe('the statements of an organization', () => {
       storage.workspace(id);
     const key = await keys.create(newKey());
     await keys.addSecret(key.id, newSecret());
-    await keys.retireOldest(key.id);
+    await keys.removeSecret(key.id, 'older');
     await keys.list();
-    await keys.markUsed(key.id, new Date());
+    await keys.markUsed(key.id, key.secrets[0]?.id ?? newId('sec'), new Date());
     await members.add(user.id, 'admin');
     await members.list();
     const [grant, ended] = [newGrant(user.id), newGrant(user.id)];
@@ -417,7 +417,7 @@ describe('the statements of an organization', () => {
     await invitations.list();
     await invitations.revoke(invitation.id);
     await members.remove(user.id);
-    const token = { id: newId('it'), hash: 'h', sealed: 's' };
+    const token = { id: newId('it'), hash: 'h', sealed: 's', createdBy: 'ada' };
     await ingestTokens.create(token);
     await ingestTokens.current();
     await ingestTokens.revoke(token.id);

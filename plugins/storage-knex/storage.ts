@@ -114,13 +114,14 @@ export class KnexStorage implements Storage {
     const { now, logger, vault } = this.#host;
     const connection = this.#dialect.connect();
     const database = new Database(connection);
+    const marks = new UsageMarks(database, logger);
     return {
       database,
       now,
       vault,
-      directory: new KnexDirectory({ database, now }),
+      directory: new KnexDirectory({ database, now }, marks),
       changes: new ChatChanges(connection.bell),
-      marks: new UsageMarks(database, logger),
+      marks,
       auditChains: new AuditChains(this.#host),
     };
   }

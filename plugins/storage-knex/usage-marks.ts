@@ -1,4 +1,4 @@
-import type { GrantId, KeyId, Logger, OrganizationId } from '../../src/contract/core/index.ts';
+import type { GrantId, IngestTokenId, KeyId, Logger, OrganizationId, SecretId } from '../../src/contract/core/index.ts';
 import type { Database } from './database.ts';
 import { Scope } from './scope.ts';
 
@@ -6,17 +6,18 @@ const intervalMs = 60_000;
 const flushAfterMs = 1_000;
 const remembered = 10_000;
 
-type Used = 'api_keys' | 'grants';
+type Used = 'api_keys' | 'api_key_secrets' | 'grants' | 'ingest_tokens';
+type UsedId = KeyId | SecretId | GrantId | IngestTokenId;
 
 /**
- * When keys and grants were last used. A request only leaves a note here; notes of a second go to the database in one
+ * When credentials were last used. A request only leaves a note here; notes of a second go to the database in one
  * transaction, and each key's at most once a minute, also where several processes take its requests.
  */
 export class UsageMarks {
   readonly #database: Database;
   readonly #logger: Logger;
   readonly #pending = new Map<
-    KeyId | GrantId,
+    UsedId,
     { readonly organizationId: OrganizationId; readonly table: Used; readonly at: number }
   >();
   readonly #written = new Map<string, number>();
@@ -28,7 +29,7 @@ export class UsageMarks {
     this.#logger = logger;
   }
 
-  mark(organizationId: OrganizationId, table: Used, id: KeyId | GrantId, at: Date): void {
+  mark(organizationId: OrganizationId, table: Used, id: UsedId, at: Date): void {
     if (this.#stopped) return;
     const owned = `${organizationId} ${id}`;
     const time = at.getTime();
@@ -66,7 +67,7 @@ export class UsageMarks {
       });
     } catch (error) {
       // Nobody waits for it, and the next use marks again.
-      this.#logger.warn({ error }, 'could not record when keys and grants were last used');
+      this.#logger.warn({ error }, 'could not record when credentials were last used');
     }
   }
 }

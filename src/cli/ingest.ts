@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { isId, SightlineError, type OrganizationId, errorCode, parseJson } from '../contract/core/index.ts';
 import { collectorSource, describeIngest, ingestSource, type IngestConfig } from '../gateway/wiring/ingest-source.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
+import { table } from './output.ts';
 import {
   actInOrganization,
   operator,
@@ -28,7 +29,7 @@ export const register: Register = (program, output, summary) => {
   );
   const showShape = orgShape.extend({ for: z.string().optional() });
   actInOrganization(show, output, showShape, async ({ workspace, organization: { id }, options }) => {
-    const { start: _start, ...described } = describeIngest(await ingestConfig(workspace, id));
+    const described = describeIngest(await ingestConfig(workspace, id));
     const { env, collector_yaml: collector } = described;
     const setups = new Map(Object.entries({ collector, ...described.setups }));
     const chosen = options.for === undefined ? undefined : setups.get(options.for);
@@ -39,6 +40,32 @@ export const register: Register = (program, output, summary) => {
     output.result(
       described,
       () => chosen ?? [...exports(env), `# What to start: --for with one of ${senders}`].join('\n'),
+    );
+  });
+
+  const tokens = orgCommand(group, 'tokens', 'list the ingest tokens that are taken');
+  actInOrganization(tokens, output, orgShape, async ({ workspace, organization: { id } }) => {
+    refuseCollector(workspace);
+    const rows = (await workspace.ingestTokens.list(id)).map((token) => ({
+      id: token.id,
+      last_four: token.lastFour ?? null,
+      created_at: token.createdAt.toISOString(),
+      created_by: token.createdBy ?? null,
+      last_used_at: token.lastUsedAt?.toISOString() ?? null,
+    }));
+    output.result(rows, () =>
+      table(
+        output,
+        ['id', 'token', 'created', 'by', 'last used'],
+        rows.map((row) => [
+          row.id,
+          `…${row.last_four ?? '????'}`,
+          row.created_at,
+          row.created_by ?? 'unknown',
+          row.last_used_at ?? 'never',
+        ]),
+        `There is no token. Make one with: sightline ingest rotate --org ${id}`,
+      ),
     );
   });
 
@@ -58,7 +85,10 @@ export const register: Register = (program, output, summary) => {
   const revoke = orgCommand(group, 'revoke <token_id>', 'end an ingest token');
   actInOrganization(revoke, output, orgShape, async ({ workspace, organization, operands: [id = ''] }) => {
     if (!isId('it', id))
-      throw new SightlineError('invalid_argument', 'A token id looks like it_01hx…, as rotate prints it.');
+      throw new SightlineError(
+        'invalid_argument',
+        'A token id looks like it_01hx… and is listed by: sightline ingest tokens',
+      );
     refuseCollector(workspace);
     await workspace.ingestTokens.revoke(organization.id, id, operator());
     output.result({ id, revoked: true }, () => `${id} is revoked.`);

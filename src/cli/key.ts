@@ -23,11 +23,11 @@ export const register: Register = (program, output, summary) => {
     .description('create an API key; its secret is shown this once')
     .option('--org <name>', 'organization, by name or id (required)')
     .option('--name <label>', 'what the key is for (required)')
-    .option('--scopes <list>', `comma-separated (default: all): ${allScopes.join(',')}`);
+    .option('--scopes <list>', `all, or comma-separated (required): ${allScopes.join(',')}`);
   const created = z.object({
     org: z.string(),
     name: z.string(),
-    scopes: z.string().transform(scopeList).default(allScopes),
+    scopes: z.string().transform(scopeList),
   });
   actInOrganization(create, output, created, async ({ workspace, organization, options: { name, scopes } }) => {
     const organizationId = organization.id;
@@ -46,16 +46,17 @@ export const register: Register = (program, output, summary) => {
     output.result(rows, () =>
       table(
         output,
-        ['client id', 'name', 'organization', 'secrets', 'last used', 'scopes'],
+        ['client id', 'name', 'organization', 'secrets', 'by', 'last used', 'scopes'],
         rows.map((row) => [
           row.client_id,
-          row.name,
+          row.paused_at === null ? row.name : `${row.name} (paused)`,
           row.org,
-          String(row.secrets.length),
+          row.secrets.map((secret) => `…${secret.last_four ?? '????'}`).join(' '),
+          row.created_by,
           row.last_used_at ?? 'never',
           row.scopes.join(' '),
         ]),
-        'There is no key yet. Make one with: sightline key create --org NAME --name LABEL',
+        'There is no key yet. Make one with: sightline key create --org NAME --name LABEL --scopes LIST',
       ),
     );
   });
@@ -68,11 +69,19 @@ export const register: Register = (program, output, summary) => {
     showPair(output, await withWorkspace(settings, ({ keys }) => keys.rotate(clientId, operator())));
   });
 
-  const retire = group.command('retire').argument('<client_id>').description('delete the older of two secrets');
-  act(retire, output, z.object({}), async ({ settings, operands: [clientId = ''] }) => {
-    await withWorkspace(settings, ({ keys }) => keys.retire(clientId, operator()));
-    output.result({ client_id: clientId, retired: true }, () => `The older secret of ${clientId} is deleted.`);
-  });
+  const changes = [
+    ['retire', 'retired', 'delete the older of two secrets', 'The older secret of ID is deleted.'],
+    ['discard', 'discarded', 'delete the newer of two secrets, which was lost', 'The newer secret of ID is deleted.'],
+    ['pause', 'paused', 'refuse the key until it is resumed', 'ID is paused. Resume it with: sightline key resume ID'],
+    ['resume', 'resumed', 'take a paused key again', 'ID is taken again.'],
+  ] as const;
+  for (const [name, done, description, said] of changes) {
+    const change = group.command(name).argument('<client_id>').description(description);
+    act(change, output, z.object({}), async ({ settings, operands: [clientId = ''] }) => {
+      await withWorkspace(settings, ({ keys }) => keys[name](clientId, operator()));
+      output.result({ client_id: clientId, [done]: true }, () => said.replaceAll('ID', clientId));
+    });
+  }
 
   const revoke = group.command('revoke').argument('<client_id>').description('delete the key and all its secrets');
   act(revoke, output, z.object({}), async ({ settings, operands: [clientId = ''] }) => {
@@ -105,11 +114,18 @@ function describe(key: ApiKey) {
     created_at: key.createdAt.toISOString(),
     created_by: key.createdBy,
     last_used_at: key.lastUsedAt?.toISOString() ?? null,
-    secrets: key.secrets.map(({ id, createdAt }) => ({ id, created_at: createdAt.toISOString() })),
+    paused_at: key.pausedAt?.toISOString() ?? null,
+    secrets: key.secrets.map(({ id, createdAt, lastFour, lastUsedAt }) => ({
+      id,
+      created_at: createdAt.toISOString(),
+      last_four: lastFour ?? null,
+      last_used_at: lastUsedAt?.toISOString() ?? null,
+    })),
   };
 }
 
 function scopeList(text: string): readonly Scope[] {
+  if (text.trim() === 'all') return allScopes;
   return text
     .split(/[\s,]+/)
     .filter((word) => word !== '')
@@ -117,7 +133,7 @@ function scopeList(text: string): readonly Scope[] {
       const scope = allScopes.find((each) => each === word);
       if (scope !== undefined) return scope;
       throw new SightlineError('invalid_argument', `${JSON.stringify(word.slice(0, 64))} is not a scope.`, {
-        hint: `Scopes: ${allScopes.join(', ')}`,
+        hint: `Scopes: all, or ${allScopes.join(', ')}`,
       });
     });
 }

@@ -1,4 +1,4 @@
-import { isId, type IssuerHost } from '../contract/core/index.ts';
+import type { IssuerHost } from '../contract/core/index.ts';
 import type { Issuer } from '../contract/issuer/index.ts';
 import { createPeople, createOrganizations, type Organizations } from './people/create-people.ts';
 import type { People } from './people/people.ts';
@@ -34,9 +34,12 @@ export const identityWiring: Wiring = {
       resource: urls.resource,
       directory: storage.directory,
       admit: (claims) => people.admit(claims),
-      markUsed: (organizationId, used) => {
-        const { keys, grants } = storage.workspace(organizationId);
-        const marked = isId('ak', used) ? keys.markUsed(used, now()) : grants.markUsed(used, now());
+      markUsed: (claims) => {
+        const { keys, grants } = storage.workspace(claims.organizationId);
+        const marked =
+          claims.kind === 'key'
+            ? keys.markUsed(claims.subject, claims.secretId, now())
+            : grants.markUsed(claims.grantId, now());
         // Not awaited; a storage failure must not end the process.
         marked.catch((error: unknown) => logger.warn({ error }, 'the last use of a key could not be recorded'));
       },

@@ -25,8 +25,6 @@ interface IngestDescription extends IngestConfig {
   readonly collector_yaml: string;
   /** By language what to install and start; by product its configuration. */
   readonly setups: Readonly<Record<string, string>>;
-  /** Those that hold no token, for people who must not see it. */
-  readonly start: Readonly<Record<string, string>>;
 }
 
 export function createGetIngestConfig({ ingest }: { readonly ingest: IngestSource }): Tool {
@@ -41,7 +39,7 @@ export function createGetIngestConfig({ ingest }: { readonly ingest: IngestSourc
     input: z.strictObject({}),
     output,
     async run(_args, { principal }) {
-      const { start: _start, ...structured } = describeIngest(await ingest.config(principal.organizationId));
+      const structured = describeIngest(await ingest.config(principal.organizationId));
       const env = Object.entries(structured.env).map(([name, value]) => `${name}=${value}`);
       const signals = Object.entries(structured.signals).map(([name, url]) => `${name}: ${url}`);
       const setups = Object.entries({ collector: structured.collector_yaml, ...structured.setups });
@@ -62,7 +60,6 @@ export function describeIngest(config: IngestConfig): IngestDescription {
   // gRPC names the signal in the method, HTTP in the path (OTLP specification).
   const at = (signal: string) => (protocol === 'grpc' ? endpoint : `${endpoint}/v1/${signal}`);
   const { collector = '', ...files } = setupFiles(config);
-  const start = startLines(config);
   return {
     endpoint,
     protocol,
@@ -76,7 +73,6 @@ export function describeIngest(config: IngestConfig): IngestDescription {
       OTEL_SERVICE_NAME: 'my-service',
     },
     collector_yaml: collector,
-    setups: { ...start, ...files },
-    start,
+    setups: { ...startLines(config), ...files },
   };
 }

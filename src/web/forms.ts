@@ -1,53 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createHmac, randomBytes } from 'node:crypto';
 import type { z } from 'zod';
-import { SightlineError, hashSecret, equalHashes } from '../contract/core/index.ts';
+import { SightlineError, equalHashes } from '../contract/core/index.ts';
 import { createCookie, type BrowserSession } from './session.ts';
-import type { SignedInVisit } from './page.ts';
-import type { PageServices } from './services.ts';
 import type { Organization } from '../contract/storage/index.ts';
-
-/**
- * A secret on its way to the page that shows it once, sealed in a cookie that any instance can open. The answer to the
- * POST is a redirect, so reloading makes no second secret; the page takes the cookie away.
- */
-interface ShownOnce {
-  /** @param about what the secret is of: no other page can show it. */
-  keep(visit: SignedInVisit, about: string, secret: string): void;
-  take(visit: SignedInVisit, about: string): string | undefined;
-}
-
-const seconds = 120;
-
-export function shownOnce({ authUrl, vault, now }: Pick<PageServices, 'authUrl' | 'vault' | 'now'>): ShownOnce {
-  const cookie = createCookie(authUrl, '-once');
-  const context = ({ session }: SignedInVisit, about: string): string =>
-    `shown-once:${hashSecret(session.token)}:${about}`;
-  return {
-    keep(visit, about, secret) {
-      const until = now().getTime() + seconds * 1_000;
-      cookie.write(visit.response, vault.seal(Buffer.from(`${until} ${secret}`), context(visit, about)), seconds);
-    },
-    take(visit, about) {
-      const sealed = cookie.read(visit.request);
-      if (sealed === undefined || sealed === '') return undefined;
-      const text = opened(() => vault.open(sealed, context(visit, about)));
-      if (text === undefined) return undefined;
-      cookie.clear(visit.response);
-      const space = text.indexOf(' ');
-      return Number(text.slice(0, space)) > now().getTime() ? text.slice(space + 1) : undefined;
-    },
-  };
-}
-
-/** What a browser sends may be anything; what cannot be opened shows nothing. */
-function opened(open: () => Uint8Array): string | undefined {
-  try {
-    return Buffer.from(open()).toString();
-  } catch {
-    return undefined;
-  }
-}
 
 /** Eight thousand characters, the longest message to the agent, of nine bytes each in this encoding. */
 const mostBytes = 96 * 1024;

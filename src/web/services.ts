@@ -23,7 +23,7 @@ export interface PageServices extends Pick<
   /** When telemetry last came in, and what was refused in the last hour; with what had no valid token, if nobody else sends here. */
   readonly ingestActivity: (organizationId: OrganizationId) => Promise<IngestActivity>;
   /** Absent where telemetry goes through a company's own collector, or none can be sent. */
-  readonly ingestTokens?: Pick<IngestTokens, 'rotate' | 'revoke'> | undefined;
+  readonly ingestTokens?: Pick<IngestTokens, 'list' | 'rotate' | 'revoke'> | undefined;
   readonly alertSources: Omit<AlertSources, 'secretOf'>;
   readonly clients: readonly Client[];
   /** Where API keys are exchanged; absent where the issuer is elsewhere. */
@@ -59,6 +59,4 @@ export interface IngestDescription {
   readonly env: Readonly<Record<string, string>>;
   readonly collector_yaml: string;
   readonly setups: Readonly<Record<string, string>>;
-  /** Those that hold no token. */
-  readonly start: Readonly<Record<string, string>>;
 }

@@ -14,9 +14,9 @@ describe('sightline audit', () => {
     for (const args of [
       ['org', 'create', 'acme'],
       ['org', 'create', 'other'],
-      ['key', 'create', '--org', 'acme', '--name', 'one'],
-      ['key', 'create', '--org', 'acme', '--name', 'two'],
-      ['key', 'create', '--org', 'other', '--name', 'three'],
+      ['key', 'create', '--org', 'acme', '--name', 'one', '--scopes', 'all'],
+      ['key', 'create', '--org', 'acme', '--name', 'two', '--scopes', 'all'],
+      ['key', 'create', '--org', 'other', '--name', 'three', '--scopes', 'all'],
     ]) {
       expect(await sandbox.run(...args)).toMatchObject({ code: 0 });
     }

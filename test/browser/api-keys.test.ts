@@ -27,6 +27,7 @@ withChromium((launch) => {
         await page.getByRole('link', { name: 'Integrations' }).click();
         await page.getByRole('link', { name: 'API keys' }).click();
         await page.getByRole('textbox', { name: 'Name' }).fill(`Nightly report ${how}`);
+        await page.getByRole('checkbox', { name: /telemetry:read/ }).check();
         await page.getByRole('button', { name: 'Create key' }).click();
 
         await page.getByText('Copy the secret now').waitFor();
@@ -36,6 +37,9 @@ withChromium((launch) => {
         const firstToken = await exchange(site.gateway.url, first);
         expect(await site.answer(firstToken)).toBe(200);
         await page.reload();
+        expect(await textOf(page, 'client-secret')).toBe(first.client_secret);
+        await page.getByRole('button', { name: 'I have copied it' }).click();
+        await page.getByRole('button', { name: 'Rotate' }).waitFor();
         expect(await page.content()).not.toContain(first.client_secret);
 
         await page.getByRole('button', { name: 'Rotate' }).click();
@@ -44,6 +48,15 @@ withChromium((launch) => {
         expect(second.client_secret).not.toBe(first.client_secret);
         const secondToken = await exchange(site.gateway.url, second);
         expect(await site.answer(firstToken)).toBe(200);
+
+        await page.getByRole('link', { name: 'Pause the key' }).click();
+        await page.getByRole('button', { name: 'Pause the key' }).click();
+        await page.getByText('The key is paused since').waitFor();
+        await screenshot(page, `key-paused-${how}`);
+        expect(await site.answer(secondToken)).toBe(401);
+        await page.getByRole('button', { name: 'Resume the key' }).click();
+        await page.getByRole('link', { name: 'Pause the key' }).waitFor();
+        expect(await site.answer(secondToken)).toBe(200);
 
         await page.getByRole('link', { name: 'Retire the older secret' }).click();
         await screenshot(page, `key-retire-${how}`);
@@ -71,6 +84,7 @@ withChromium((launch) => {
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.gateway.url });
       await page.goto(`${site.gateway.url}/integrations/api-keys`);
       await page.getByRole('textbox', { name: 'Name' }).fill('Copied');
+      await page.getByRole('checkbox', { name: /telemetry:read/ }).check();
       await page.getByRole('button', { name: 'Create key' }).click();
       const secret = await textOf(page, 'client-secret');
       await page.locator('[data-copy=client-secret]').click();

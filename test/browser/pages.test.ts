@@ -44,6 +44,7 @@ withChromium((launch) => {
         const complaints = complaintsOf(page);
         await page.goto(`${site.gateway.url}/integrations/api-keys`);
         await page.getByRole('textbox', { name: 'Name' }).fill(`Nightly report, ${view.name}`);
+        await page.getByRole('checkbox', { name: /telemetry:read/ }).check();
         await page.getByRole('button', { name: 'Create key' }).click();
         const findings = [...(await look(page, 'key-created', view))];
 

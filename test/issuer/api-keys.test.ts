@@ -56,13 +56,45 @@ describe('API keys', () => {
     ]);
   });
 
+  it('lose a newer secret that is not wanted, and the older goes on', async () => {
+    const first = await create();
+    expect(await rejection(store.keys.discard(first.clientId, operator))).toMatchObject({ code: 'conflict' });
+    await store.keys.rotate(first.clientId, operator);
+    await store.keys.discard(first.clientId, operator);
+    expect(await alive(first.clientId)).toEqual([hashSecret(first.clientSecret)]);
+    expect((await store.keys.rotate(first.clientId, operator)).clientSecret).toMatch(/^aks_/);
+    expect((await audited(first.clientId)).map(([event, outcome]) => `${event} ${outcome}`)).toEqual([
+      'key.created ok',
+      'key.discarded conflict',
+      'key.rotated ok',
+      'key.discarded ok',
+      'key.rotated ok',
+    ]);
+  });
+
+  it('rest while they are paused', async () => {
+    const { clientId, key } = await create();
+    const lives = async () => (await store.storage.directory.liveKey(clientId, key.secrets[0]?.id ?? '')) !== undefined;
+    await store.keys.pause(clientId, operator);
+    expect(await lives()).toBe(false);
+    await store.keys.resume(clientId, operator);
+    expect(await lives()).toBe(true);
+    expect((await audited(clientId)).map(([event]) => event)).toEqual(['key.created', 'key.paused', 'key.resumed']);
+  });
+
+  it('show of a secret its last four characters alone', async () => {
+    const { clientSecret, key } = await create();
+    expect(key.secrets.map(({ lastFour }) => lastFour)).toEqual([clientSecret.slice(-4)]);
+  });
+
   it('end with all their secrets when revoked', async () => {
     const { clientId, key } = await create();
     await store.keys.rotate(clientId, operator);
     await store.keys.revoke(clientId, operator);
     expect(await alive(clientId)).toEqual([]);
     expect(await store.storage.directory.liveKey(clientId, key.secrets[0]?.id ?? '')).toBeUndefined();
-    for (const change of [store.keys.rotate, store.keys.retire, store.keys.revoke]) {
+    const { rotate, retire, discard, pause, resume, revoke } = store.keys;
+    for (const change of [rotate, retire, discard, pause, resume, revoke]) {
       expect(await rejection(change(clientId, operator))).toMatchObject({ code: 'not_found' });
     }
     expect((await audited(clientId)).at(-1)).toEqual(['key.revoked', 'ok', 'tester']);

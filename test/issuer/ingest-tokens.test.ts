@@ -59,6 +59,21 @@ describe('ingest tokens', () => {
     ]);
   });
 
+  it('are listed with who made them and how they end, and nothing more of the token', async () => {
+    const { id } = await newOrganization();
+    const old = await tokens.ensure(id);
+    const { token } = await tokens.rotate(id, operator);
+    const listed = await tokens.list(id);
+    expect(listed.map(({ createdBy, lastFour }) => [createdBy, lastFour])).toEqual([
+      ['tester', token.slice(-4)],
+      ['system', old.slice(-4)],
+    ]);
+    expect(JSON.stringify(listed)).not.toMatch(new RegExp(`hash|sealed|${token.slice(0, -4)}`));
+    expect(await tokens.list((await newOrganization()).id)).toEqual([]);
+    const elsewhere = createIngestTokens({ storage: store.storage, vault: testVault() });
+    expect((await elsewhere.list(id)).map(({ lastFour }) => lastFour)).toEqual([undefined, undefined]);
+  });
+
   it('of one organization cannot be touched through another', async () => {
     const [one, two] = [await newOrganization(), await newOrganization()];
     const token = await tokens.ensure(one.id);

@@ -225,6 +225,26 @@ describe('POST /oauth2/token', () => {
   });
 
   describe('with anything else', () => {
+    it('tells who has the secret that the key is paused, and nobody else', async () => {
+      const { clientId, clientSecret } = await newPair();
+      await tokenOf(await exchange(server.url, { clientId, clientSecret }));
+      await store.keys.pause(clientId, operator);
+      for (let time = 0; time < 12; time += 1) {
+        const refused = await exchange(server.url, { clientId, clientSecret });
+        expect([refused.status, await refused.json()]).toEqual([
+          400,
+          { error: 'unauthorized_client', error_description: expect.stringContaining('is paused') },
+        ]);
+      }
+      const guessed = await exchange(server.url, { clientId, clientSecret: `${clientSecret}x` });
+      expect([guessed.status, await guessed.json()]).toEqual([
+        401,
+        expect.objectContaining({ error: 'invalid_client' }),
+      ]);
+      await store.keys.resume(clientId, operator);
+      expect((await exchange(server.url, { clientId, clientSecret })).status).toBe(200);
+    });
+
     it('answers an unknown id and a wrong secret alike', async () => {
       const wrong: Pair[] = [
         { clientId: pair.clientId, clientSecret: `${pair.clientSecret}x` },

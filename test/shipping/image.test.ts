@@ -104,7 +104,7 @@ describe('the image', () => {
       await expect(check()).resolves.toBe(1);
       await sightline('org', 'create', 'acme');
       const key = credentials.parse(
-        JSON.parse(await sightline('key', 'create', '--org', 'acme', '--name', 'test', '--json')),
+        JSON.parse(await sightline('key', 'create', '--org', 'acme', '--name', 'test', '--scopes', 'all', '--json')),
       );
       const [command = '', ...first] = image.entrypoint;
       const child: ChildProcess = spawn(command, [...first, ...image.command], {

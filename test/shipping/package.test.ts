@@ -88,7 +88,7 @@ describe('the package that npm packs', () => {
       await writeFile(project('sightline.config.yaml'), 'agent:\n  plugin: ./slowest-operations.ts\n');
       await npx('org', 'create', 'acme');
       const key = credentials.parse(
-        JSON.parse((await npx('key', 'create', '--org', 'acme', '--name', 'test', '--json')).stdout),
+        JSON.parse((await npx('key', 'create', '--org', 'acme', '--name', 'test', '--scopes', 'all', '--json')).stdout),
       );
       const child = spawn('npx', ['--no-install', 'sightline', 'serve', '--no-demo', '--port', '0'], {
         cwd: project(),

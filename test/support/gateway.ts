@@ -205,12 +205,12 @@ export const credentials = z.object({ client_id: z.string(), client_secret: z.st
 export type Credentials = z.output<typeof credentials>;
 
 /** An organization with one key, made on the command line. */
-export async function createKey(dataDirectory: string, organization: string, scopes?: string): Promise<Credentials> {
+export async function createKey(dataDirectory: string, organization: string, scopes = 'all'): Promise<Credentials> {
   const { stderr, code } = await sightline(dataDirectory, ['org', 'create', organization, '--json']);
   if (code !== 0 && !stderr.includes('conflict')) throw new Error(stderr);
   return sightlineJson(
     dataDirectory,
-    ['key', 'create', '--org', organization, '--name', 'test', ...(scopes ? ['--scopes', scopes] : [])],
+    ['key', 'create', '--org', organization, '--name', 'test', '--scopes', scopes],
     credentials,
   );
 }

@@ -110,7 +110,7 @@ export class Toolbox {
       id: newId('ak'),
       name,
       scopes,
-      secret: { id: newId('sec'), hash: newId('sec').padEnd(64, '0').slice(0, 64) },
+      secret: { id: newId('sec'), hash: newId('sec').padEnd(64, '0').slice(0, 64), lastFour: '1234' },
       createdBy: 'test',
     });
     return {

@@ -198,7 +198,7 @@ describe('an export of somebody else', () => {
       'an ingest token',
       (seal, { ingestTokens }) => {
         const id = newId('it');
-        return ingestTokens.create({ id, hash: 'a'.repeat(64), sealed: seal(`ingest-token:${id}`) });
+        return ingestTokens.create({ id, hash: 'a'.repeat(64), sealed: seal(`ingest-token:${id}`), createdBy: 'ada' });
       },
     ],
     [

@@ -16,7 +16,7 @@ describe('the pages of alert sources', () => {
   const page = async (at: string): Promise<string> => readable((await admin.browser.get(at)).text);
   const secretIn = (text: string): string | undefined => /als_[\w-]{43}/.exec(text)?.[0];
 
-  it('add one, and show its secret this once, with what to set up', async () => {
+  it('add one, and show its secret until it is copied, with what to set up', async () => {
     const added = await admin.browser.submit(path, { name: 'My <script>', plugin: 'generic' });
     const own = added.headers.location ?? '';
     expect(own).toMatch(new RegExp(`^${path}/als_[0-9a-z]{26}$`));
@@ -24,6 +24,7 @@ describe('the pages of alert sources', () => {
     const secret = secretIn(first);
     expect(first).toContain(`Authorization: Bearer ${secret}`);
     expect(first).toContain(`${place.site.authUrl}/alerts/${own.slice(path.length + 1)}`);
+    await admin.browser.submit(own, {}, '/secret-copied');
     expect(secretIn(await page(own))).toBeUndefined();
     const list = (await admin.browser.get(path)).text;
     expect(readable(list)).toContain('My <script>');

@@ -49,7 +49,7 @@ withChromium((launch) => {
         const page = await openPage(browser, { javaScript });
         await signIn(page, '/integrations/api-keys');
         await page.getByLabel('Name', { exact: true }).fill('Nightly report');
-        await page.getByLabel('Write in chats').uncheck();
+        await page.getByRole('checkbox', { name: /telemetry:read/ }).check();
         await page.getByRole('button', { name: 'Create key' }).click();
         await page.waitForURL('**/integrations/api-keys/ak_*');
         const first = await shownSecret(page);
@@ -58,10 +58,15 @@ withChromium((launch) => {
           tokenOf(await exchange(place.site.authUrl, { clientId, clientSecret }));
         const old = await token(first);
 
-        // Neither reloading nor coming back shows it again, or makes a second key.
+        // Neither reloading nor coming back loses it, or makes a second key.
         await page.reload();
-        expect(await page.content()).not.toContain(first);
+        expect(await shownSecret(page)).toBe(first);
         await page.goto(`${place.site.authUrl}/members`);
+        await page.goBack();
+        expect(await shownSecret(page)).toBe(first);
+        await page.getByRole('button', { name: 'I have copied it' }).click();
+        await page.getByRole('button', { name: 'Rotate' }).waitFor();
+        expect(await page.content()).not.toContain(first);
         await page.goBack();
         expect(await page.content()).not.toContain(first);
         expect(await place.workspace.keys.list()).toHaveLength(1);
@@ -115,6 +120,7 @@ withChromium((launch) => {
       };
       await look('api-keys');
       await page.getByLabel('Name', { exact: true }).fill('A key for the nightly report');
+      await page.getByRole('checkbox', { name: /telemetry:read/ }).check();
       await page.getByRole('button', { name: 'Create key' }).click();
       await page.waitForURL('**/integrations/api-keys/ak_*');
       for (const summary of await page.locator('summary').all()) await summary.click();

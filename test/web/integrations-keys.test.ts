@@ -5,6 +5,7 @@ import { exchange, tokenOf } from '../issuer/support.ts';
 import type { RawAnswer } from '../support/raw-http.ts';
 import { readable } from '../support/person.ts';
 import type { Fields } from './support/test-browser.ts';
+import { newKey } from '../contract/storage/stage.ts';
 import { openWorkplace, type Colleague, type Workplace } from './support/workplace.ts';
 
 const list = '/integrations/api-keys';
@@ -52,23 +53,48 @@ describe('the page of API keys', () => {
     expect([...principal.scopes]).toEqual(['telemetry:read', 'incidents:read']);
   });
 
-  it('shows the secret once, with the configuration of every client in it, and never again', async () => {
+  it('shows the secret until somebody says that it is copied, with the configuration of every client, and never again', async () => {
+    admin.browser.cookies.delete('sightline-once');
     const before = (await place.workspace.keys.list()).length;
     const { answer, path } = await create({ name: 'Once', scopes: [...scopes] });
+    expect(answer.text).toBe('');
     const shown = await admin.browser.get(path);
     const secret = secretOf(shown.text) ?? '';
-    expect(answer.text).toBe('');
     expect(secret).not.toBe('');
     for (const title of ['Claude Code', 'Cursor', 'VS Code', 'MCP Inspector', 'CI and scripts']) {
       expect(shown.text).toContain(`<summary>${title}</summary>`);
     }
     expect(readable(shown.text)).toContain(`SIGHTLINE_CLIENT_SECRET='${secret}'`.replaceAll("'", ''));
-    expect(shown.headers['set-cookie']).toEqual([expect.stringMatching(/^sightline-once=; .*Max-Age=0$/)]);
 
+    // Neither a prefetch nor a reload uses it up, nor a second key made in between.
+    await admin.browser.get(path, { 'sec-purpose': 'prefetch' });
+    const other = await create({ name: 'Twice', scopes: ['telemetry:read'] });
+    expect(secretOf((await admin.browser.get(path)).text)).toBe(secret);
+    expect(secretOf((await admin.browser.get(other.path)).text)).not.toBe(secret);
+
+    const copied = await admin.browser.submit(path, {}, '/secret-copied');
+    expect([copied.status, copied.headers.location]).toEqual([303, path]);
     const again = [path, list, `${path}/revoke`, '/integrations/applications', '/account'];
     const pages = await Promise.all(again.map((page) => admin.browser.get(page)));
     expect(pages.map(({ status, text }) => [status, text.includes(secret)])).toEqual(again.map(() => [200, false]));
-    expect((await place.workspace.keys.list()).length).toBe(before + 1);
+    expect(secretOf((await admin.browser.get(other.path)).text)).toBeDefined();
+    const last = await admin.browser.submit(other.path, {}, '/secret-copied');
+    expect(last.headers['set-cookie']).toEqual([expect.stringMatching(/^sightline-once=; .*Max-Age=0$/)]);
+    expect((await place.workspace.keys.list()).length).toBe(before + 2);
+  });
+
+  it('keeps the cookie of secrets small, however many keys are made', async () => {
+    const paths: string[] = [];
+    for (let made = 0; made < 10; made += 1) {
+      paths.push((await create({ name: `Many ${made}`, scopes: ['telemetry:read'] })).path);
+    }
+    expect(admin.browser.cookies.get('sightline-once')?.length).toBeLessThan(2_000);
+    const shown = await Promise.all(paths.map(async (path) => secretOf((await admin.browser.get(path)).text)));
+    expect(shown.map((secret) => secret !== undefined)).toEqual([
+      false,
+      false,
+      ...Array.from({ length: 8 }, () => true),
+    ]);
   });
 
   it('leaves the secret in no log line, no audit record and nothing that is kept', async () => {
@@ -81,10 +107,10 @@ describe('the page of API keys', () => {
     for (const each of [secret, second]) expect(everything).not.toContain(each);
   });
 
-  it('hands the secret over in a cookie that no script reads, sealed, for two minutes and for this key alone', async () => {
+  it('hands the secret over in a cookie that no script reads, sealed, for a quarter of an hour and for this key alone', async () => {
     const { answer, path } = await create({ name: 'Sealed', scopes: ['telemetry:read'] });
     const [cookie = ''] = answer.headers['set-cookie'] ?? [];
-    expect(cookie).toMatch(/^sightline-once=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=120$/);
+    expect(cookie).toMatch(/^sightline-once=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=900$/);
     expect(Buffer.from(cookie, 'base64url').toString()).not.toContain('aks_');
     const sealed = admin.browser.cookies.get('sightline-once') ?? '';
 
@@ -102,7 +128,7 @@ describe('the page of API keys', () => {
     expect(secretOf((await admin.browser.get(path)).text)).toBeUndefined();
 
     admin.browser.cookies.set('sightline-once', sealed);
-    place.site.ahead = 121_000;
+    place.site.ahead = 901_000;
     expect(secretOf((await admin.browser.get(path)).text)).toBeUndefined();
     place.site.ahead = 0;
   });
@@ -117,11 +143,58 @@ describe('the page of API keys', () => {
     const page = readable((await admin.browser.get(path)).text);
     expect(page).toContain('Both secrets work');
     expect(page).not.toContain('Rotate:');
+    for (const each of [secret, second]) expect(page).toContain(`…${each.slice(-4)}`);
+    const actions = /<div class="actions">[^]*?<\/div>/.exec((await admin.browser.get(path)).text)?.[0] ?? '';
+    // None of them is the button that the eye finds first.
+    expect(actions.match(/class="[^"]*"/g)?.slice(1)).toEqual(Array.from({ length: 4 }, () => 'class="button quiet"'));
 
     expect((await change(path, 'retire')).headers.location).toBe(`${path}?done=retired`);
     await expect(place.verify(first)).rejects.toMatchObject({ code: 'invalid_token' });
     expect((await exchange(place.site.authUrl, { clientId: id, clientSecret: secret })).status).toBe(401);
     await expect(place.verify(next)).resolves.toMatchObject({ subject: id });
+  });
+
+  it('discards a newer secret that was lost, and shows it no more', async () => {
+    const { path, id, secret } = await made('Lost');
+    const lost = await rotate(path);
+    const next = await bearer(id, lost);
+    const asked = readable((await admin.browser.get(`${path}/discard`)).text);
+    expect(asked).toContain(`…${secret.slice(-4)} , was never used`);
+    expect((await change(path, 'discard')).headers.location).toBe(`${path}?done=discarded`);
+    await expect(place.verify(next)).rejects.toMatchObject({ code: 'invalid_token' });
+    expect((await admin.browser.get(path)).text).not.toContain(lost);
+    await expect(place.verify(await bearer(id, secret))).resolves.toMatchObject({ subject: id });
+    expect(await rotate(path)).not.toBe(lost);
+  });
+
+  it('pauses after asking, with effect on the next request, and resumes', async () => {
+    const { path, id, secret } = await made('Paused');
+    const token = await bearer(id, secret);
+    expect(readable((await admin.browser.get(`${path}/pause`)).text)).toContain('Pause “Paused”?');
+    await expect(place.verify(token)).resolves.toMatchObject({ subject: id });
+    await change(path, 'pause');
+    await expect(place.verify(token)).rejects.toMatchObject({ code: 'invalid_token' });
+    expect(readable((await admin.browser.get(path)).text)).toContain('The key is paused since');
+    expect(readable((await admin.browser.get(list)).text)).toContain('paused');
+    await admin.browser.submit(path, {}, `${path}/resume`);
+    await expect(place.verify(token)).resolves.toMatchObject({ subject: id });
+    const events = (await place.workspace.audit.list({ limit: 50 })).filter(({ target }) => target === id);
+    expect(events.map(({ event }) => event)).toEqual(expect.arrayContaining(['key.paused', 'key.resumed']));
+  });
+
+  it('says who made a key', async () => {
+    const { path } = await made('Used');
+    const operators = await place.workspace.keys.create({
+      ...newKey(),
+      name: 'From the shell',
+      createdBy: 'root',
+    });
+    expect(readable((await admin.browser.get(path)).text)).toContain(`by ${admin.user.name}`);
+    expect(readable((await admin.browser.get(`${list}/${operators.id}`)).text)).toContain('by root (operator)');
+  });
+
+  it('ticks no scope by itself', async () => {
+    expect((await admin.browser.get(list)).text).not.toMatch(/name="scopes"[^>]* checked/);
   });
 
   it('says in a sentence that a third secret, or retiring the only one, is not to be had', async () => {

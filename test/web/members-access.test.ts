@@ -50,10 +50,10 @@ describe('who may open which page', () => {
       id: newId('ak'),
       name: 'CI',
       scopes: ['telemetry:read'],
-      secret: { id: newId('sec'), hash: 'a'.repeat(64) },
+      secret: { id: newId('sec'), hash: 'a'.repeat(64), lastFour: 'aaaa' },
       createdBy: admin.user.id,
     });
-    await workspace.keys.addSecret(key.id, { id: newId('sec'), hash: 'b'.repeat(64) });
+    await workspace.keys.addSecret(key.id, { id: newId('sec'), hash: 'b'.repeat(64), lastFour: 'bbbb' });
     const grant = newId('gra');
     await workspace.grants.create({
       id: grant,
@@ -172,6 +172,9 @@ describe('who may open which page', () => {
       '/integrations/api-keys/:id': { ...keyAt(''), get: admins, post: none },
       '/integrations/api-keys/:id/rotate': { ...keyAt('/rotate'), get: none, post: forbidden },
       '/integrations/api-keys/:id/retire': { ...keyAt('/retire'), get: admins, post: forbidden },
+      '/integrations/api-keys/:id/discard': { ...keyAt('/discard'), get: admins, post: forbidden },
+      '/integrations/api-keys/:id/pause': { ...keyAt('/pause'), get: admins, post: forbidden },
+      '/integrations/api-keys/:id/resume': { ...keyAt('/resume'), get: none, post: forbidden },
       '/integrations/api-keys/:id/revoke': { ...keyAt('/revoke'), get: admins, post: forbidden },
       '/integrations/telemetry': { path: '/integrations/telemetry', ...nothingToChange },
       '/integrations/telemetry/rotate': {

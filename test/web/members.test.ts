@@ -71,6 +71,7 @@ describe('the page of members', () => {
     const link = /id="link">([^<]*)</.exec(shown.text)?.[1]?.replaceAll('&#38;', '&') ?? '';
     expect(link).toMatch(new RegExp(`^${place.site.authUrl}/invitation\\?token=`));
     const token = new URL(link).searchParams.get('token') ?? 'none';
+    await admin.browser.submit(path, {}, '/secret-copied');
     const again = await Promise.all([path, '/members', `${path}/revoke`].map((page) => admin.browser.get(page)));
     expect(again.map(({ status, text }) => [status, text.includes(token)])).toEqual(again.map(() => [200, false]));
     const audit = await place.workspace.audit.list({ limit: 1_000 });

@@ -35,6 +35,8 @@ async function makeKey(context: LoadContext, turn: number): Promise<Credentials 
     stage.organization,
     '--name',
     `key ${turn}`,
+    '--scopes',
+    'all',
   ]);
   if (said === undefined) return undefined;
   const key = credentials.parse(JSON.parse(said));

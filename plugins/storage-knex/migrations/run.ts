@@ -5,9 +5,14 @@ import type { Database } from '../database.ts';
 import type { Migration } from './columns.ts';
 import { first } from './0001-0007.ts';
 import { second } from './0008-0016.ts';
+import { third } from './0017-0030.ts';
 
 /** In order; names are recorded in the database and never change. */
-export const migrations: readonly (readonly [name: string, up: Migration])[] = Object.entries({ ...first, ...second });
+export const migrations: readonly (readonly [name: string, up: Migration])[] = Object.entries({
+  ...first,
+  ...second,
+  ...third,
+});
 
 const recordTable = 'schema_migrations';
 

@@ -22,6 +22,7 @@ import { comparable, roleColumn, shortText } from '../columns.ts';
 import type { Database } from '../database.ts';
 import { scopesJson } from '../json.ts';
 import type { RowIn } from '../rows.ts';
+import type { UsageMarks } from '../usage-marks.ts';
 import { liveAlertSource } from './alerts/alert-sources.ts';
 import { Artifacts, Clients, SigningKeys } from './authorization.ts';
 import { Buckets, Gateways } from './replicas.ts';
@@ -29,7 +30,7 @@ import { InvestigationLeases } from './investigations.ts';
 import { removeExpiredResults } from './kept-results.ts';
 import { toOrganization, newUserRow, toUser } from './users.ts';
 import { People, Sessions } from './people.ts';
-import { DirectoryRepository } from './repository.ts';
+import { DirectoryRepository, type Parts } from './repository.ts';
 import { WebhookLeases } from './webhooks.ts';
 
 /** What is asked before an organization is known, and what belongs to none. */
@@ -44,6 +45,7 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
   readonly #leases = new InvestigationLeases(this.parts);
   readonly #webhookLeases = new WebhookLeases(this.parts);
   readonly #live = new LiveAccess(this.database);
+  readonly #marks: UsageMarks;
 
   readonly liveKey: Directory['liveKey'] = this.#live.key;
   readonly liveGrant: Directory['liveGrant'] = this.#live.grant;
@@ -59,6 +61,11 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
     this.#webhookLeases.settle(message, lease, outcome);
   readonly removeExpiredResults: Directory['removeExpiredResults'] = (before) =>
     removeExpiredResults(this.database, before);
+
+  constructor(parts: Parts<Database>, marks: UsageMarks) {
+    super(parts);
+    this.#marks = marks;
+  }
 
   async createOrganization(input: { readonly name: string }): Promise<Organization> {
     const name = shortText("The organization's name", input.name.trim(), 200);
@@ -127,6 +134,7 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
         id: toId('ak', row.id),
         organizationId: toId('org', row.organization_id),
         scopes: scopesJson.read(row.scopes),
+        paused: row.paused_at !== null,
         secrets: rows.map(({ secret_id, hash }) => ({ id: toId('sec', secret_id), hash })),
       };
     });
@@ -137,7 +145,10 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
   ): Promise<{ readonly id: IngestTokenId; readonly organizationId: OrganizationId } | undefined> {
     return this.database.read(async (knex) => {
       const row = await knex('ingest_tokens').where({ hash }).first('id', 'organization_id');
-      return row && { id: toId('it', row.id), organizationId: toId('org', row.organization_id) };
+      if (row === undefined) return undefined;
+      const found = { id: toId('it', row.id), organizationId: toId('org', row.organization_id) };
+      this.#marks.mark(found.organizationId, 'ingest_tokens', found.id, this.now());
+      return found;
     });
   }
 
@@ -166,7 +177,7 @@ class LiveAccess {
   constructor(database: Database) {
     this.key = database.lookup(
       'select k.organization_id, k.scopes from api_key_secrets s join api_keys k on k.id = s.key_id' +
-        ' where s.key_id = ? and s.id = ?',
+        ' where s.key_id = ? and s.id = ? and k.paused_at is null',
       (row) => ({
         organizationId: toId('org', row['organization_id']),
         scopes: this.#parseScopes(String(row['scopes'])),

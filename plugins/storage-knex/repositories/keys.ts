@@ -1,4 +1,10 @@
-import { type IngestTokenId, type KeyId, SightlineError, toId } from '../../../src/contract/core/index.ts';
+import {
+  type IngestTokenId,
+  type KeyId,
+  type SecretId,
+  SightlineError,
+  toId,
+} from '../../../src/contract/core/index.ts';
 import type {
   ApiKey,
   IngestToken,
@@ -29,6 +35,7 @@ export class Keys extends OrganizationRepository implements KeyRepository {
           created_by: input.createdBy,
           created_at: this.now().getTime(),
           last_used_at: null,
+          paused_at: null,
         });
         await this.#insertSecret(scope, input.id, input.secret, 1);
         return this.#require(scope, input.id);
@@ -62,15 +69,26 @@ export class Keys extends OrganizationRepository implements KeyRepository {
     );
   }
 
-  retireOldest(id: KeyId): Promise<ApiKey> {
+  removeSecret(id: KeyId, which: 'older' | 'newer'): Promise<ApiKey> {
     return this.database.write(async (scope) => {
-      const [oldest, ...rest] = await lockSecrets(scope, id);
-      if (oldest === undefined || rest.length === 0) {
-        throw new SightlineError('conflict', 'The key has one active secret; retiring it would leave none.', {
+      const secrets = await lockSecrets(scope, id);
+      const removed = secrets.at(which === 'older' ? 0 : -1);
+      if (removed === undefined || secrets.length < 2) {
+        throw new SightlineError('conflict', 'The key has one active secret; removing it would leave none.', {
           hint: 'Rotate the key first, or revoke it.',
         });
       }
-      await scope.from('api_key_secrets').where({ id: oldest.id }).delete();
+      await scope.from('api_key_secrets').where({ id: removed.id }).delete();
+      return this.#require(scope, id);
+    });
+  }
+
+  setPaused(id: KeyId, paused: boolean): Promise<ApiKey> {
+    return this.database.write(async (scope) => {
+      const changed = scope.from('api_keys').where({ id });
+      await (paused
+        ? changed.whereNull('paused_at').update({ paused_at: this.now().getTime() })
+        : changed.update({ paused_at: null }));
       return this.#require(scope, id);
     });
   }
@@ -82,16 +100,19 @@ export class Keys extends OrganizationRepository implements KeyRepository {
     });
   }
 
-  async markUsed(id: KeyId, at: Date): Promise<void> {
+  async markUsed(id: KeyId, secret: SecretId, at: Date): Promise<void> {
     this.parts.marks.mark(this.database.organizationId, 'api_keys', id, at);
+    this.parts.marks.mark(this.database.organizationId, 'api_key_secrets', secret, at);
   }
 
-  async #insertSecret(scope: Scope, keyId: KeyId, { id, hash }: NewSecret, position: number): Promise<void> {
+  async #insertSecret(scope: Scope, keyId: KeyId, { id, hash, lastFour }: NewSecret, position: number): Promise<void> {
     await scope.insert('api_key_secrets', {
       id,
       key_id: keyId,
       position,
       hash,
+      last_four: lastFour,
+      last_used_at: null,
       created_at: this.now().getTime(),
     });
   }
@@ -117,6 +138,8 @@ async function lockSecrets(scope: Scope, id: KeyId) {
 interface KeyWithSecret extends RowIn<'api_keys'> {
   secret_id: string;
   secret_created_at: DbInteger;
+  secret_used_at: DbInteger | null;
+  last_four: string | null;
 }
 
 /** Keys with their secrets in one statement, so that a rotation in between cannot show a half. */
@@ -125,7 +148,11 @@ async function read(scope: Scope, id?: KeyId): Promise<readonly ApiKey[]> {
   if (id !== undefined) query.where('api_keys.id', id);
   const rows: readonly KeyWithSecret[] = await query
     .orderBy(['api_keys.created_at', 'api_keys.id', 'api_key_secrets.position'])
-    .select('api_keys.*', { secret_id: 'api_key_secrets.id', secret_created_at: 'api_key_secrets.created_at' });
+    .select('api_keys.*', 'api_key_secrets.last_four', {
+      secret_id: 'api_key_secrets.id',
+      secret_created_at: 'api_key_secrets.created_at',
+      secret_used_at: 'api_key_secrets.last_used_at',
+    });
   return [...Map.groupBy(rows, (row) => row.id).values()].flatMap((group) => {
     const [row] = group;
     return row === undefined ? [] : [toKey(row, group)];
@@ -141,32 +168,55 @@ function toKey(row: RowIn<'api_keys'>, secrets: readonly KeyWithSecret[]): ApiKe
     createdAt: date(row.created_at),
     createdBy: row.created_by,
     ...optional('lastUsedAt', row.last_used_at, date),
+    ...optional('pausedAt', row.paused_at, date),
     secrets: secrets.map((secret) => ({
       id: toId('sec', secret.secret_id),
       createdAt: date(secret.secret_created_at),
+      ...optional('lastFour', secret.last_four, String),
+      ...optional('lastUsedAt', secret.secret_used_at, date),
     })),
   };
 }
 
 export class IngestTokens extends OrganizationRepository implements IngestTokenRepository {
-  create({ id, hash, sealed }: NewIngestToken): Promise<void> {
+  create({ id, hash, sealed, createdBy }: NewIngestToken): Promise<void> {
     return this.database.write(
       async (scope) => {
         const position = await scope.next('ingest_token');
-        await scope.insert('ingest_tokens', { id, hash, sealed, position, created_at: this.now().getTime() });
+        await scope.insert('ingest_tokens', {
+          id,
+          hash,
+          sealed,
+          position,
+          created_by: createdBy,
+          created_at: this.now().getTime(),
+          last_used_at: null,
+        });
       },
       { duplicate: new SightlineError('conflict', 'An ingest token with this id or hash exists already.') },
     );
   }
 
   current(): Promise<IngestToken | undefined> {
-    return this.one(
-      (scope) => scope.from('ingest_tokens').orderBy('position', 'desc').first(),
-      (row) => ({ id: toId('it', row.id), hash: row.hash, sealed: row.sealed, createdAt: date(row.created_at) }),
-    );
+    return this.one((scope) => scope.from('ingest_tokens').orderBy('position', 'desc').first(), toIngestToken);
+  }
+
+  list(): Promise<readonly IngestToken[]> {
+    return this.all((scope) => scope.from('ingest_tokens').orderBy('position', 'desc'), toIngestToken);
   }
 
   revoke(id: IngestTokenId): Promise<boolean> {
     return this.some((scope) => scope.from('ingest_tokens').where({ id }).delete());
   }
+}
+
+function toIngestToken(row: RowIn<'ingest_tokens'>): IngestToken {
+  return {
+    id: toId('it', row.id),
+    hash: row.hash,
+    sealed: row.sealed,
+    createdAt: date(row.created_at),
+    ...optional('createdBy', row.created_by, String),
+    ...optional('lastUsedAt', row.last_used_at, date),
+  };
 }

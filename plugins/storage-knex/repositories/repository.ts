@@ -13,7 +13,7 @@ interface Reached<On> {
   write<Result>(work: Work<On, Result>): Promise<Result>;
 }
 
-interface Parts<Reach> {
+export interface Parts<Reach> {
   readonly database: Reach;
   readonly now: () => Date;
 }

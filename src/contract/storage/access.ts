@@ -8,18 +8,22 @@ export interface KeyRepository {
   get(id: KeyId): Promise<ApiKey | undefined>;
   /** Adds a second secret. `conflict` when two are active, `not_found` when the key is not of this organization. */
   addSecret(id: KeyId, secret: NewSecret): Promise<ApiKey>;
-  /** Deletes the older of two secrets. `conflict` when only one is left. */
-  retireOldest(id: KeyId): Promise<ApiKey>;
+  /** Deletes one of two secrets. `conflict` when only one is left. */
+  removeSecret(id: KeyId, which: 'older' | 'newer'): Promise<ApiKey>;
+  /** While it is paused no secret of the key is alive. Doing it again changes nothing. */
+  setPaused(id: KeyId, paused: boolean): Promise<ApiKey>;
   /** Deletes the key and its secrets; false when there was none. */
   revoke(id: KeyId): Promise<boolean>;
-  /** Written at most once a minute a key; may be lost in a crash. */
-  markUsed(id: KeyId, at: Date): Promise<void>;
+  /** Written at most once a minute a secret; may be lost in a crash. */
+  markUsed(id: KeyId, secret: SecretId, at: Date): Promise<void>;
 }
 
 export interface NewSecret {
   readonly id: SecretId;
   /** SHA-256 of the secret, hex. The secret itself is never stored. */
   readonly hash: string;
+  /** Of the secret, for people to tell two apart. */
+  readonly lastFour: string;
 }
 
 export interface NewKey {
@@ -38,15 +42,25 @@ export interface ApiKey {
   readonly createdAt: Date;
   readonly createdBy: string;
   readonly lastUsedAt?: Date;
-  /** Active ones, oldest first; one or two. */
-  readonly secrets: readonly { readonly id: SecretId; readonly createdAt: Date }[];
+  readonly pausedAt?: Date;
+  /** Oldest first; one or two. */
+  readonly secrets: readonly KeySecret[];
+}
+
+export interface KeySecret {
+  readonly id: SecretId;
+  readonly createdAt: Date;
+  /** Absent where the secret is older than the column. */
+  readonly lastFour?: string;
+  readonly lastUsedAt?: Date;
 }
 
 export interface ApiKeyWithHashes {
   readonly id: KeyId;
   readonly organizationId: OrganizationId;
   readonly scopes: readonly Scope[];
-  readonly secrets: readonly NewSecret[];
+  readonly paused: boolean;
+  readonly secrets: readonly Pick<NewSecret, 'id' | 'hash'>[];
 }
 
 /** `conflict` if the change would remove the last admin with an enabled account: checked in the change's transaction. */
@@ -64,6 +78,8 @@ export interface IngestTokenRepository {
   create(input: NewIngestToken): Promise<void>;
   /** The newest token, which the set-up instructions show. */
   current(): Promise<IngestToken | undefined>;
+  /** All that are taken, the newest first. */
+  list(): Promise<readonly IngestToken[]>;
   revoke(id: IngestTokenId): Promise<boolean>;
 }
 
@@ -73,8 +89,12 @@ export interface NewIngestToken {
   readonly hash: string;
   /** Sealed by the vault under context `ingest-token:<id>`, since `get_ingest_config` shows it again. */
   readonly sealed: string;
+  readonly createdBy: string;
 }
 
-export interface IngestToken extends NewIngestToken {
+export interface IngestToken extends Omit<NewIngestToken, 'createdBy'> {
   readonly createdAt: Date;
+  /** Absent where the token is older than the column. */
+  readonly createdBy?: string;
+  readonly lastUsedAt?: Date;
 }

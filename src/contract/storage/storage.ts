@@ -57,9 +57,9 @@ export interface Directory {
   users(): Promise<readonly User[]>;
   findUser(idOrEmail: string): Promise<User | undefined>;
 
-  /** The hot path: whether this secret of this key is alive now. One prepared statement. An answered object is never changed. */
+  /** The hot path: whether this secret of this key is alive now, and the key not paused. One prepared statement. An answered object is never changed. */
   liveKey(keyId: string, secretId: string): Promise<LiveKey | undefined>;
-  /** For the token exchange: the key with the hashes of its active secrets. */
+  /** For the token exchange: the key, paused or not, with the hashes of its secrets. */
   keyForExchange(keyId: string): Promise<ApiKeyWithHashes | undefined>;
   /** Person and role, if the account is enabled and still a member. */
   liveMember(userId: string, organizationId: OrganizationId): Promise<LiveMember | undefined>;
@@ -67,7 +67,7 @@ export interface Directory {
   liveGrant(id: GrantId): Promise<LiveGrant | undefined>;
   /** Ends a grant whose organization is not known: a code of it was shown twice. */
   revokeGrant(id: GrantId): Promise<void>;
-  /** Whose ingest token this is; `hash` is SHA-256 hex. */
+  /** Whose ingest token this is, which counts as a use of it; `hash` is SHA-256 hex. */
   ingestTokenByHash(
     hash: string,
   ): Promise<{ readonly id: IngestTokenId; readonly organizationId: OrganizationId } | undefined>;

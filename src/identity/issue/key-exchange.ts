@@ -3,7 +3,9 @@ import { errors, type KoaContextWithOIDC } from 'oidc-provider';
 import { isId, type KeyId, type Logger, equalHashes, hashSecret, type SecretId } from '../../contract/core/index.ts';
 import type { Attempts } from '../../limits/attempts.ts';
 import { temporarily } from './error-page.ts';
-import type { Directory, LiveKey, NewSecret } from '../../contract/storage/index.ts';
+import type { ApiKeyWithHashes, Directory, LiveKey } from '../../contract/storage/index.ts';
+
+type Candidates = ApiKeyWithHashes['secrets'];
 
 /** The key behind a token request, after one of its secrets was shown: all that its token says comes from here. */
 export interface ProvenKey extends LiveKey {
@@ -17,7 +19,7 @@ const nobody = '0'.repeat(64);
 const capacity = 1_000;
 
 /** The secret of the key that has this hash. Every candidate is compared, whichever matches, and never fewer than two. */
-export function matchSecret(hash: string, candidates: readonly NewSecret[]): SecretId | undefined {
+export function matchSecret(hash: string, candidates: Candidates): SecretId | undefined {
   let matched: SecretId | undefined;
   for (let index = 0; index < Math.max(2, candidates.length); index += 1) {
     const candidate = candidates[index];
@@ -26,14 +28,15 @@ export function matchSecret(hash: string, candidates: readonly NewSecret[]): Sec
   return matched;
 }
 
+/** `paused`: the secret is right, and the key is paused. */
+type Prove = (id: KeyId | undefined, secret: string) => Promise<ProvenKey | 'paused' | undefined>;
+
 /**
  * Finds the key whose id and secret were shown. Hashes are remembered, but that a secret is alive, whose it is and what it
- * may do is asked of storage each time, by its cheapest question: retiring and revoking take effect at once.
+ * may do is asked of storage each time, by its cheapest question: retiring, pausing and revoking take effect at once.
  */
-export function createKeyProof(storage: {
-  readonly directory: Pick<Directory, 'keyForExchange' | 'liveKey'>;
-}): (id: KeyId | undefined, secret: string) => Promise<ProvenKey | undefined> {
-  const remembered = new LRUCache<KeyId, readonly NewSecret[]>({ max: capacity });
+export function createKeyProof(storage: { readonly directory: Pick<Directory, 'keyForExchange' | 'liveKey'> }): Prove {
+  const remembered = new LRUCache<KeyId, Candidates>({ max: capacity });
 
   async function alive(id: KeyId, secretId: SecretId | undefined): Promise<ProvenKey | undefined> {
     const live = secretId && (await storage.directory.liveKey(id, secretId));
@@ -48,13 +51,16 @@ export function createKeyProof(storage: {
     const key = id && (await storage.directory.keyForExchange(id));
     const secretId = matchSecret(hash, key?.secrets ?? []);
     if (!key || !secretId) return undefined;
+    if (key.paused) return 'paused';
     remembered.set(key.id, key.secrets);
     return { id: key.id, secretId, organizationId: key.organizationId, scopes: key.scopes };
   };
 }
 
+const pausedKey = 'this API key is paused; an admin of its organization can resume it';
+
 interface KeyExchangeOptions {
-  readonly prove: (id: KeyId | undefined, secret: string) => Promise<ProvenKey | undefined>;
+  readonly prove: Prove;
   readonly attempts: Attempts;
   readonly addressOf: (request: KoaContextWithOIDC['req']) => string;
   readonly logger: Logger;
@@ -119,13 +125,17 @@ export function createKeyExchange({ prove, attempts, addressOf, logger }: KeyExc
     async authenticate(ctx, secret) {
       const exchange = exchanges.get(ctx);
       if (!exchange) return false;
+      let proven: Awaited<ReturnType<Prove>>;
       try {
-        exchange.key = await prove(exchange.clientId, secret);
+        proven = await prove(exchange.clientId, secret);
       } catch (cause) {
         logger.error({ error: cause }, 'A token was refused, since API keys cannot be looked up.');
         throw temporarily('the server cannot look up keys at the moment', 503, cause);
       }
-      return exchange.key ? true : refuse(ctx, exchange.clientId ?? '');
+      // No guess, so it counts as none; and who has the secret may know.
+      if (proven === 'paused') throw new errors.UnauthorizedClient(pausedKey);
+      exchange.key = proven;
+      return proven ? true : refuse(ctx, exchange.clientId ?? '');
     },
 
     /**

@@ -29,8 +29,13 @@ export interface ApiKeys {
   }): Promise<KeyCredentials & { readonly key: ApiKey }>;
   /** Adds a second secret; the first goes on working. `conflict` when two are active already. */
   rotate(clientId: string, actor: Actor): Promise<KeyCredentials>;
-  /** Deletes the older of two secrets. `conflict` when there is but one. */
+  /** Deletes the older of two secrets, whose tokens end with the next request. `conflict` when there is but one. */
   retire(clientId: string, actor: Actor): Promise<void>;
+  /** The same for the newer: for one that was lost before anything used it. */
+  discard(clientId: string, actor: Actor): Promise<void>;
+  /** Refuses every secret and token of the key from the next request on, until it is resumed. */
+  pause(clientId: string, actor: Actor): Promise<void>;
+  resume(clientId: string, actor: Actor): Promise<void>;
   /** Deletes the key with every secret on it; the tokens it minted end with the next request. */
   revoke(clientId: string, actor: Actor): Promise<void>;
   list(organizationId: OrganizationId): Promise<readonly ApiKey[]>;
@@ -42,7 +47,7 @@ export const keySecretPrefix = 'aks';
 export function createApiKeys({ storage, now }: Pick<IssuerHost, 'storage' | 'now'>): ApiKeys {
   const newSecret = () => {
     const secret = generateSecret(keySecretPrefix);
-    return { secret, stored: { id: newId('sec'), hash: hashSecret(secret) } };
+    return { secret, stored: { id: newId('sec'), hash: hashSecret(secret), lastFour: secret.slice(-4) } };
   };
 
   const trail = createTrail({ storage, now });
@@ -57,6 +62,26 @@ export function createApiKeys({ storage, now }: Pick<IssuerHost, 'storage' | 'no
     }
     return found;
   }
+
+  const removing = (which: 'older' | 'newer') => async (clientId: string, actor: Actor) => {
+    const { id, organizationId } = await locate(clientId);
+    const event = which === 'older' ? 'key.retired' : 'key.discarded';
+    await trail.during(organizationId, { event, subject: actor.id, target: id }, () =>
+      reworded(
+        storage.workspace(organizationId).keys.removeSecret(id, which),
+        'This key has one active secret; without it the key would have none.',
+        `Rotate the key first, or revoke it: sightline key rotate ${id}, sightline key revoke ${id}`,
+      ),
+    );
+  };
+
+  const pausing = (paused: boolean) => async (clientId: string, actor: Actor) => {
+    const { id, organizationId } = await locate(clientId);
+    const event = paused ? 'key.paused' : 'key.resumed';
+    await trail.during(organizationId, { event, subject: actor.id, target: id }, () =>
+      storage.workspace(organizationId).keys.setPaused(id, paused),
+    );
+  };
 
   return {
     async create({ organizationId, name, scopes, actor }) {
@@ -79,22 +104,17 @@ export function createApiKeys({ storage, now }: Pick<IssuerHost, 'storage' | 'no
         reworded(
           storage.workspace(organizationId).keys.addSecret(id, stored),
           'This key has two active secrets already, which is the most it can have.',
-          `Once the newer one is deployed, delete the older: sightline key retire ${id}`,
+          'Retire the older one once the newer is in use everywhere, or discard the newer one if it is lost: ' +
+            `sightline key retire ${id}, sightline key discard ${id}`,
         ),
       );
       return { clientId: id, clientSecret: secret };
     },
 
-    async retire(clientId, actor) {
-      const { id, organizationId } = await locate(clientId);
-      await trail.during(organizationId, { event: 'key.retired', subject: actor.id, target: id }, () =>
-        reworded(
-          storage.workspace(organizationId).keys.retireOldest(id),
-          'This key has one active secret; retiring it would leave the key without any.',
-          `Make a new one first with: sightline key rotate ${id} — or delete the key with: sightline key revoke ${id}`,
-        ),
-      );
-    },
+    retire: removing('older'),
+    discard: removing('newer'),
+    pause: pausing(true),
+    resume: pausing(false),
 
     async revoke(clientId, actor) {
       const { id, organizationId } = await locate(clientId);

@@ -7,7 +7,7 @@ import {
   type IssuerHost,
   type OrganizationId,
 } from '../../contract/core/index.ts';
-import type { Actor } from '../../contract/storage/index.ts';
+import type { Actor, IngestToken } from '../../contract/storage/index.ts';
 import { createTrail } from '../people/trail.ts';
 
 /** Found by hash among ingest tokens alone, and no API accepts one. Kept sealed too: `get_ingest_config` shows it. */
@@ -16,6 +16,8 @@ export interface IngestTokens {
   ensure(organizationId: OrganizationId): Promise<string>;
   /** The newest token, which the set-up instructions show; undefined before the first. */
   current(organizationId: OrganizationId): Promise<string | undefined>;
+  /** All that are taken, the newest first. */
+  list(organizationId: OrganizationId): Promise<readonly ListedToken[]>;
   /** A new token from now on. The one before, named in `previous`, goes on working until it is revoked. */
   rotate(
     organizationId: OrganizationId,
@@ -24,6 +26,9 @@ export interface IngestTokens {
   /** `not_found` when the organization has no such token. */
   revoke(organizationId: OrganizationId, id: IngestTokenId, actor: Actor): Promise<void>;
 }
+
+/** `lastFour` is absent where another master key sealed the token. */
+export type ListedToken = Omit<IngestToken, 'hash' | 'sealed'> & { readonly lastFour?: string };
 
 type Host = Pick<IssuerHost, 'storage' | 'vault'> & Partial<Pick<IssuerHost, 'now'>>;
 
@@ -38,6 +43,7 @@ export function createIngestTokens({ storage, vault, now = () => new Date() }: H
       id,
       hash: hashSecret(token),
       sealed: vault.seal(Buffer.from(token), context(id)),
+      createdBy: subject,
     });
     await trail.record(organizationId, { event: 'ingest_token.created', subject, target: id });
     return token;
@@ -45,7 +51,20 @@ export function createIngestTokens({ storage, vault, now = () => new Date() }: H
 
   async function open(organizationId: OrganizationId): Promise<string | undefined> {
     const kept = await tokensOf(organizationId).current();
-    return kept && Buffer.from(vault.open(kept.sealed, context(kept.id))).toString();
+    return kept && opened(kept);
+  }
+
+  function opened({ id, sealed }: IngestToken): string {
+    return Buffer.from(vault.open(sealed, context(id))).toString();
+  }
+
+  function listed(kept: IngestToken): ListedToken {
+    const { hash: _hash, sealed: _sealed, ...shown } = kept;
+    try {
+      return { ...shown, lastFour: opened(kept).slice(-4) };
+    } catch {
+      return shown;
+    }
   }
 
   async function first(organizationId: OrganizationId): Promise<string> {
@@ -65,6 +84,8 @@ export function createIngestTokens({ storage, vault, now = () => new Date() }: H
     },
 
     current: open,
+
+    list: async (organizationId) => (await tokensOf(organizationId).list()).map(listed),
 
     async rotate(organizationId, actor) {
       const previous = await tokensOf(organizationId).current();

@@ -95,7 +95,9 @@ function world(lookUps: Partial<Pick<Directory, 'liveKey'>> = {}) {
       if (identity.subject === 'known at the provider') return { userId, organizationId };
       throw new SightlineError('forbidden', 'nobody here has this identity');
     },
-    markUsed: (_organizationId, used) => state.used.push(used),
+    markUsed: (claims) => {
+      state.used.push(claims.kind === 'key' ? claims.subject : claims.grantId);
+    },
     now: () => new Date(state.now),
     logger,
   });

@@ -12,14 +12,7 @@ import {
   type TokenTrust,
   type UserTokenClaims,
 } from '../../contract/issuer/index.ts';
-import {
-  SightlineError,
-  type GrantId,
-  type IssuerHost,
-  type KeyId,
-  type Logger,
-  type OrganizationId,
-} from '../../contract/core/index.ts';
+import { SightlineError, type IssuerHost, type Logger } from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
 import { createWorkQueue } from '../../limits/work-queue.ts';
 import { keySecretPrefix } from './api-keys.ts';
@@ -33,8 +26,8 @@ interface VerifierOptions extends Pick<IssuerHost, 'resource' | 'now' | 'logger'
   readonly directory: Pick<Directory, 'liveKey' | 'liveGrant' | 'liveMember'>;
   /** The account behind an identity provider's token. Rejects with `forbidden` where there is none and none may be made. */
   readonly admit: (claims: ExternalTokenClaims) => Promise<Admission>;
-  /** Notes that a key or grant was used; called about once a minute for each token, and not waited for. */
-  readonly markUsed: (organizationId: OrganizationId, used: KeyId | GrantId) => void;
+  /** Notes that a key's secret or a grant was used; called about once a minute for each token, and not waited for. */
+  readonly markUsed: (claims: KeyTokenClaims | UserTokenClaims) => void;
 }
 
 /** Never throws. Rejects with `invalid_token`, or `unavailable` where nothing can be said. `about` is for the log. */
@@ -178,8 +171,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     const principal = createPrincipal(claims, live);
     known.latest = { live, principal, answer };
     // Only here, which costs the other requests nothing: the cache forgets a token every minute.
-    if (claims.kind === 'key') markUsed(claims.organizationId, claims.subject);
-    if (claims.kind === 'user') markUsed(claims.organizationId, claims.grantId);
+    if (claims.kind !== 'member') markUsed(claims);
     return principal;
   }
 

@@ -11,13 +11,14 @@ import { incidentPage } from './incidents/incident.ts';
 import { incidentsPage } from './incidents/list.ts';
 import { alertSourcePage, removeAlertSourcePage, rotateAlertSourcePage, alertsPage } from './integrations/alerts.ts';
 import { applicationsPage, revokeApplicationPage } from './integrations/applications.ts';
-import { keyPage, retirePage, revokePage, rotatePage } from './integrations/key.ts';
+import { discardPage, keyPage, pausePage, resumePage, retirePage, revokePage, rotatePage } from './integrations/key.ts';
 import { keysPage } from './integrations/keys.ts';
 import { endTokenPage, rotateTokenPage, telemetryPage } from './integrations/telemetry.ts';
 import { invitationPage } from './invitation.ts';
 import { invitedPage, revokeInvitationPage, removePage, rolePage } from './members/member.ts';
 import { membersPage } from './members/list.ts';
 import { passwordPage } from './password.ts';
+import { copiedPage } from '../shown-once.ts';
 import { startPage } from './sign-in/pending.ts';
 import { callbackPage, signInPage, signOutPage } from './sign-in/sign-in.ts';
 
@@ -33,6 +34,9 @@ export const integrationPages = [
   keyPage,
   rotatePage,
   retirePage,
+  discardPage,
+  pausePage,
+  resumePage,
   revokePage,
   telemetryPage,
   rotateTokenPage,
@@ -58,6 +62,7 @@ export const allPages: readonly AnyPage[] = [
   startPage,
   callbackPage,
   signOutPage,
+  copiedPage,
   consentPage,
   invitationPage,
   passwordPage,

@@ -1,6 +1,6 @@
 import { hashSecret, newId } from '../../../src/contract/core/index.ts';
 import { rejection, type Runner } from '../runner.ts';
-import { awkward, type MakeStorage, ownStage, present, refusal, sharedStage, soon } from './stage.ts';
+import { awkward, eventually, type MakeStorage, ownStage, present, refusal, sharedStage, soon } from './stage.ts';
 
 /** What is known before an organization is: organizations, people, and the schema itself. */
 export function directoryPromises(runner: Runner, make: MakeStorage): void {
@@ -164,7 +164,7 @@ export function directoryPromises(runner: Runner, make: MakeStorage): void {
       const refused = await Promise.all(
         [
           nobody.incidents.create({ title: 't', severity: 'low', source: 's', startedAt }, actor),
-          nobody.ingestTokens.create({ id: newId('it'), hash: 'h', sealed: 's' }),
+          nobody.ingestTokens.create({ id: newId('it'), hash: 'h', sealed: 's', createdBy: 'ada' }),
           nobody.chats.start({ title: 't', message: 'm', author: actor, engine: 'e' }),
         ].map(refusal),
       );
@@ -283,18 +283,20 @@ export function directoryPromises(runner: Runner, make: MakeStorage): void {
       const workspace = await stage().workspace();
       expect(await workspace.ingestTokens.current()).toBeUndefined();
       for (let made = 0; made < 5; made += 1) {
-        const token = { id: newId('it'), hash: `hash ${newId('it')}`, sealed: awkward };
+        const token = { id: newId('it'), hash: `hash ${newId('it')}`, sealed: awkward, createdBy: 'ada' };
         await workspace.ingestTokens.create(token);
         const current = present(await workspace.ingestTokens.current());
         expect(current).toMatchObject(token);
+        expect(current.lastUsedAt).toBeUndefined();
+        expect((await workspace.ingestTokens.list()).at(0)).toEqual(current);
         expect(Math.abs(current.createdAt.getTime() - Date.now())).toBeLessThan(60_000);
       }
     });
 
     it('are found by their hash, whosever they are, until they are revoked', async () => {
       const [here, there] = await stage().workspaces();
-      const older = { id: newId('it'), hash: newId('it'), sealed: 'older' };
-      const newer = { id: newId('it'), hash: newId('it'), sealed: 'newer' };
+      const older = { id: newId('it'), hash: newId('it'), sealed: 'older', createdBy: 'ada' };
+      const newer = { id: newId('it'), hash: newId('it'), sealed: 'newer', createdBy: 'ada' };
       await here.ingestTokens.create(older);
       await there.ingestTokens.create(newer);
       const find = (hash: string) => stage().other.directory.ingestTokenByHash(hash);
@@ -307,11 +309,26 @@ export function directoryPromises(runner: Runner, make: MakeStorage): void {
       expect(await here.ingestTokens.revoke(newer.id)).toBe(false);
     });
 
+    it('remember that they were looked up, each for itself', async () => {
+      const { id } = await stage().organization();
+      const { ingestTokens } = stage().storage.workspace(id);
+      const [used, unused] = [newId('it'), newId('it')];
+      for (const token of [used, unused]) {
+        await ingestTokens.create({ id: token, hash: token, sealed: 's', createdBy: 'ada' });
+      }
+      await stage().storage.directory.ingestTokenByHash(used);
+      const marked = async () => (await ingestTokens.list()).filter(({ lastUsedAt }) => lastUsedAt !== undefined);
+      await eventually(async () => (await marked()).length > 0);
+      expect((await marked()).map((token) => token.id)).toEqual([used]);
+    });
+
     it('cannot share a hash, also over organizations', async () => {
       const [one, two] = [await stage().workspace(), await stage().workspace()];
       const hash = newId('it');
-      await one.ingestTokens.create({ id: newId('it'), hash, sealed: 's' });
-      expect(await refusal(two.ingestTokens.create({ id: newId('it'), hash, sealed: 's' }))).toBe('conflict');
+      await one.ingestTokens.create({ id: newId('it'), hash, sealed: 's', createdBy: 'ada' });
+      expect(await refusal(two.ingestTokens.create({ id: newId('it'), hash, sealed: 's', createdBy: 'ada' }))).toBe(
+        'conflict',
+      );
       expect(await two.ingestTokens.current()).toBeUndefined();
     });
   });
@@ -321,7 +338,7 @@ export function directoryPromises(runner: Runner, make: MakeStorage): void {
 
     it('is never quoted to the caller', async () => {
       const workspace = await stage().workspace();
-      const token = { id: newId('it'), hash: newId('it'), sealed: 's' };
+      const token = { id: newId('it'), hash: newId('it'), sealed: 's', createdBy: 'ada' };
       await workspace.ingestTokens.create(token);
       const error = await rejection(workspace.ingestTokens.create(token));
       expect(error).toBeInstanceOf(Error);

@@ -93,14 +93,19 @@ async function furnishOrganization(
   await grants.markUsed(grant.id, new Date());
   const key = await keys.create(newKey({ name: 'key' }));
   await keys.addSecret(key.id, newSecret());
-  await keys.markUsed(key.id, new Date());
+  await keys.markUsed(key.id, present(key.secrets.at(0)).id, new Date());
   // These are written when there is time.
   await eventually(async () => {
     const [used] = await grants.list();
     return used?.lastUsedAt !== undefined && (await keys.get(key.id))?.lastUsedAt !== undefined;
   });
   for (const token of [newId('it'), newId('it')]) {
-    await ingestTokens.create({ id: token, hash: hashSecret(token), sealed: seal(`ingest-token:${token}`) });
+    await ingestTokens.create({
+      id: token,
+      hash: hashSecret(token),
+      sealed: seal(`ingest-token:${token}`),
+      createdBy: 'ada',
+    });
   }
   const webhook = newId('whk');
   // Before there is anything to tell of.

@@ -84,9 +84,10 @@ const probes: Probes = {
     list: ({ keys }) => keys.list(),
     get: ({ keys }, { key }) => keys.get(key),
     addSecret: ({ keys }, { key }) => keys.addSecret(key, newSecret()),
-    retireOldest: ({ keys }, { key }) => keys.retireOldest(key),
+    removeSecret: ({ keys }, { key }) => keys.removeSecret(key, 'older'),
+    setPaused: ({ keys }, { key }) => keys.setPaused(key, true),
     revoke: ({ keys }, { key }) => keys.revoke(key),
-    markUsed: ({ keys }, { key }) => keys.markUsed(key, new Date()),
+    markUsed: ({ keys }, { key }) => keys.markUsed(key, newId('sec'), new Date()),
   },
   members: {
     add: ({ members }) => members.add(newId('usr'), 'admin'),
@@ -105,8 +106,10 @@ const probes: Probes = {
     markUsed: ({ grants }, { grant }) => grants.markUsed(grant, new Date()),
   },
   ingestTokens: {
-    create: ({ ingestTokens }) => ingestTokens.create({ id: newId('it'), hash: newId('it'), sealed: 's' }),
+    create: ({ ingestTokens }) =>
+      ingestTokens.create({ id: newId('it'), hash: newId('it'), sealed: 's', createdBy: 'ada' }),
     current: async ({ ingestTokens }) => (await ingestTokens.current())?.sealed,
+    list: async ({ ingestTokens }) => ingestTokens.list(),
     revoke: ({ ingestTokens }, { token }) => ingestTokens.revoke(token),
   },
   alertSources: {
@@ -237,7 +240,7 @@ async function furnish({ directory }: Storage, workspace: Workspace): Promise<Id
   await workspace.grants.create(grant);
   const key = await workspace.keys.create(newKey({ name: 'secret key' }));
   await workspace.keys.addSecret(key.id, newSecret());
-  const token = { id: newId('it'), hash: newId('it'), sealed: 'secret token' };
+  const token = { id: newId('it'), hash: newId('it'), sealed: 'secret token', createdBy: 'ada' };
   await workspace.ingestTokens.create(token);
   const alertSource = { ...source, id: newId('als'), name: 'secret source' };
   await workspace.alertSources.create(alertSource);

@@ -27,10 +27,11 @@ export function keyPromises(runner: Runner, make: MakeStorage): void {
       expect(await there.keys.get(input.id)).toEqual(key);
       expect(await there.keys.list()).toEqual([key]);
       expect(await stage().other.directory.keyForExchange(input.id)).toEqual({
+        paused: false,
         id: input.id,
         organizationId: here.organizationId,
         scopes: input.scopes,
-        secrets: [input.secret],
+        secrets: [{ id: input.secret.id, hash: input.secret.hash }],
       });
     });
 
@@ -90,14 +91,59 @@ export function keyPromises(runner: Runner, make: MakeStorage): void {
       const { keys } = await stage().workspace();
       const key = await keys.create(newKey());
       const first = present(key.secrets.at(0)).id;
-      expect(await refusal(keys.retireOldest(key.id))).toBe('conflict');
+      expect(await refusal(keys.removeSecret(key.id, 'older'))).toBe('conflict');
       const second = newSecret();
       expect((await keys.addSecret(key.id, second)).secrets.map(({ id }) => id)).toEqual([first, second.id]);
       expect(await refusal(keys.addSecret(key.id, newSecret()))).toBe('conflict');
-      expect((await keys.retireOldest(key.id)).secrets.map(({ id }) => id)).toEqual([second.id]);
+      expect((await keys.removeSecret(key.id, 'older')).secrets.map(({ id }) => id)).toEqual([second.id]);
       const third = newSecret();
       expect((await keys.addSecret(key.id, third)).secrets.map(({ id }) => id)).toEqual([second.id, third.id]);
-      expect((await keys.retireOldest(key.id)).secrets.map(({ id }) => id)).toEqual([third.id]);
+      expect((await keys.removeSecret(key.id, 'older')).secrets.map(({ id }) => id)).toEqual([third.id]);
+    });
+
+    it('lose the newer of two secrets as well, and the older goes on', async () => {
+      const [here, there] = await stage().workspaces();
+      const key = await here.keys.create(newKey());
+      const older = present(key.secrets.at(0)).id;
+      expect(await refusal(here.keys.removeSecret(key.id, 'newer'))).toBe('conflict');
+      const newer = newSecret();
+      await here.keys.addSecret(key.id, newer);
+      expect(await alive(stage().storage, key, newer.id)).not.toBeUndefined();
+      expect((await there.keys.removeSecret(key.id, 'newer')).secrets.map(({ id }) => id)).toEqual([older]);
+      expect(await alive(stage().storage, key, newer.id)).toBeUndefined();
+      expect(await alive(stage().other, key, older)).not.toBeUndefined();
+    });
+
+    it('are dead on the next look of any process while they are paused, and the same after', async () => {
+      const [here, there] = await stage().workspaces();
+      const key = await here.keys.create(newKey());
+      const secret = present(key.secrets.at(0)).id;
+      expect(await alive(stage().storage, key, secret)).not.toBeUndefined();
+      const { pausedAt } = await there.keys.setPaused(key.id, true);
+      expect(await alive(stage().storage, key, secret)).toBeUndefined();
+      expect(await alive(stage().other, key, secret)).toBeUndefined();
+      expect(await stage().other.directory.keyForExchange(key.id)).toMatchObject({ paused: true });
+      expect((await here.keys.setPaused(key.id, true)).pausedAt).toEqual(present(pausedAt));
+      expect(await here.keys.setPaused(key.id, false)).toEqual(key);
+      expect(await alive(stage().storage, key, secret)).not.toBeUndefined();
+      expect(await alive(stage().other, key, secret)).not.toBeUndefined();
+      expect(await refusal(here.keys.setPaused(newId('ak'), true))).toBe('not_found');
+    });
+
+    it('say of each secret how it ends and when it was used', async () => {
+      const { keys } = await stage().workspace();
+      const key = await keys.create(newKey());
+      const newer = newSecret();
+      await keys.addSecret(key.id, newer);
+      const used = new Date(1_800_000_000_000);
+      await keys.markUsed(key.id, newer.id, used);
+      const secrets = async () => present(await keys.get(key.id)).secrets;
+      await eventually(async () => (await secrets()).some(({ lastUsedAt }) => lastUsedAt !== undefined));
+      expect((await secrets()).map(({ lastFour, lastUsedAt }) => [lastFour, lastUsedAt])).toEqual([
+        [present(key.secrets.at(0)).lastFour, undefined],
+        [newer.lastFour, used],
+      ]);
+      expect(present(await keys.get(key.id)).lastUsedAt).toEqual(used);
     });
 
     it('get one second secret when two processes rotate at once', async () => {
@@ -115,7 +161,9 @@ export function keyPromises(runner: Runner, make: MakeStorage): void {
       const key = await here.keys.create(newKey());
       const newer = newSecret();
       await here.keys.addSecret(key.id, newer);
-      const retired = await Promise.allSettled([here, there, here].map(({ keys }) => keys.retireOldest(key.id)));
+      const retired = await Promise.allSettled(
+        [here, there, here].map(({ keys }) => keys.removeSecret(key.id, 'older')),
+      );
       expect(retired.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
       expect((await here.keys.get(key.id))?.secrets.map(({ id }) => id)).toEqual([newer.id]);
     });
@@ -126,7 +174,7 @@ export function keyPromises(runner: Runner, make: MakeStorage): void {
       const older = present(key.secrets.at(0)).id;
       await here.keys.addSecret(key.id, newSecret());
       expect(await alive(stage().storage, key, older)).not.toBeUndefined();
-      await there.keys.retireOldest(key.id);
+      await there.keys.removeSecret(key.id, 'older');
       expect(await alive(stage().storage, key, older)).toBeUndefined();
       expect(await alive(stage().other, key, older)).toBeUndefined();
     });
@@ -148,7 +196,7 @@ export function keyPromises(runner: Runner, make: MakeStorage): void {
       expect(await stage().storage.directory.keyForExchange(key.id)).toBeUndefined();
       expect(await here.keys.revoke(key.id)).toBe(false);
       expect(await refusal(here.keys.addSecret(key.id, newSecret()))).toBe('not_found');
-      expect(await refusal(here.keys.retireOldest(key.id))).toBe('not_found');
+      expect(await refusal(here.keys.removeSecret(key.id, 'older'))).toBe('not_found');
     });
 
     it('remember when they were used, to the minute', async () => {
@@ -156,13 +204,13 @@ export function keyPromises(runner: Runner, make: MakeStorage): void {
       const key = await here.keys.create(newKey());
       const used = async () => (await there.keys.get(key.id))?.lastUsedAt?.getTime();
       const start = 1_800_000_000_000;
-      await here.keys.markUsed(key.id, new Date(start));
+      await here.keys.markUsed(key.id, present(key.secrets.at(0)).id, new Date(start));
       await eventually(async () => (await used()) !== undefined);
       expect(await used()).toBe(start);
       // Within the minute nothing is written, by whichever process; after it the later time is.
-      await here.keys.markUsed(key.id, new Date(start + 59_000));
-      await there.keys.markUsed(key.id, new Date(start + 59_999));
-      await here.keys.markUsed(key.id, new Date(start + 60_000));
+      await here.keys.markUsed(key.id, present(key.secrets.at(0)).id, new Date(start + 59_000));
+      await there.keys.markUsed(key.id, present(key.secrets.at(0)).id, new Date(start + 59_999));
+      await here.keys.markUsed(key.id, present(key.secrets.at(0)).id, new Date(start + 60_000));
       await eventually(async () => (await used()) !== start);
       expect(await used()).toBe(start + 60_000);
     });
@@ -172,14 +220,14 @@ export function keyPromises(runner: Runner, make: MakeStorage): void {
       const { id } = await stage().organization();
       const { keys } = storage.workspace(id);
       const key = await keys.create(newKey());
-      await keys.markUsed(key.id, new Date(1_800_000_000_000));
+      await keys.markUsed(key.id, present(key.secrets.at(0)).id, new Date(1_800_000_000_000));
       await storage.stop();
       expect((await stage().storage.workspace(id).keys.get(key.id))?.lastUsedAt?.getTime()).toBe(1_800_000_000_000);
     });
 
     it('may be marked when they are gone', async () => {
       const { keys } = await stage().workspace();
-      await keys.markUsed(newId('ak'), new Date());
+      await keys.markUsed(newId('ak'), newId('sec'), new Date());
       expect(await keys.list()).toEqual([]);
     });
   });

@@ -162,7 +162,7 @@ export function newKey(overrides: Partial<NewKey> = {}): NewKey {
 
 export function newSecret() {
   const id = newId('sec');
-  return { id, hash: hashSecret(id) };
+  return { id, hash: hashSecret(id), lastFour: id.slice(-4) };
 }
 
 export function newGrant(userId: UserId, overrides: Partial<NewGrant> = {}): NewGrant {

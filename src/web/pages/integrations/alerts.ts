@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { AlertSources } from '../../../incidents/alerts/sources.ts';
 import { field, moment, notice, table, copyable, facts, warning, confirmation } from '../../components.ts';
 import { refusal } from '../../failure.ts';
-import { parseForm, shownOnce, requireForm } from '../../forms.ts';
+import { parseForm, requireForm } from '../../forms.ts';
 import { html, type Html } from '../../html.ts';
+import { copiedForm, shownMinutes, shownOnce } from '../../shown-once.ts';
 import { definePage, type MemberVisit, type View } from '../../page.ts';
 import type { PageServices } from '../../services.ts';
 import type { AlertSourceId } from '../../../contract/core/index.ts';
@@ -88,18 +89,19 @@ export const alertSourcePage = definePage({
   access: 'admin',
   async get(visit, services) {
     const source = await sourceOf(visit, services);
-    const secret = shownOnce(services).take(visit, about(source.id));
+    const secret = shownOnce(services).read(visit, about(source.id));
     const own = `${path}/${source.id}`;
     return {
       title: source.name,
       body: html`${
           secret !== undefined &&
-          html`${warning('Copy the secret now: it is not shown again, and nobody can look it up.')}
+          html`${warning(`Copy the secret now: this page shows it for ${shownMinutes} minutes, and nobody can look it up after that.`)}
             <div class="card whole">
               <h2>Secret</h2>
               ${copyable('secret', secret)}
               <h2>What to set up in the sender</h2>
               ${copyable('instructions', services.alertSources.instructions(source, secret))}
+              ${copiedForm(visit, about(source.id), own)}
             </div>`
         }
         ${facts([

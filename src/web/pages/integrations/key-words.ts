@@ -2,8 +2,8 @@ import { isId, SightlineError, type KeyId } from '../../../contract/core/index.t
 import { scopeWords } from '../../scope-words.ts';
 import type { ApiKey, Workspace } from '../../../contract/storage/index.ts';
 import type { Client, Connection } from '../../client-setup/client.ts';
-import { copyable } from '../../components.ts';
-import { html, type Html } from '../../html.ts';
+import { copyable, moment, strangersName } from '../../components.ts';
+import { html, type Html, type Renderable } from '../../html.ts';
 
 /** How each client is configured, one to unfold at a time. */
 export function snippets(clients: readonly Client[], connection: Connection): Html {
@@ -35,6 +35,27 @@ export const keyScopeWords: typeof scopeWords = {
     detail: 'Ask the agent, which then works, and reply to it.',
   },
 };
+
+/** Names who made something, by what its `createdBy` holds. */
+export async function authorsOf({ members }: Workspace): Promise<(id: string | undefined) => Renderable> {
+  const names = new Map((await members.list()).map(({ user }): [string, string] => [user.id, user.name]));
+  return (id) => {
+    if (id === undefined) return 'unknown';
+    if (id === 'system') return 'Sightline';
+    const name = names.get(id);
+    if (name !== undefined) return strangersName(name);
+    return isId('usr', id) ? 'a former member' : html`${strangersName(id)} (operator)`;
+  };
+}
+
+/** The end of a secret, by which people tell two apart. */
+export function ending(lastFour: string | undefined): Html {
+  return html`<code>…${lastFour ?? '????'}</code>`;
+}
+
+export function lastUse(at: Date | undefined): Renderable {
+  return at ? moment(at) : 'Never';
+}
 
 export function about(id: KeyId): string {
   return `key:${id}`;

@@ -1,76 +1,133 @@
-import type { ApiKey } from '../../../contract/storage/index.ts';
-import { copyable, facts, moment, notice, warning, confirmation } from '../../components.ts';
-import { html, type Html } from '../../html.ts';
-import { shownOnce } from '../../forms.ts';
+import type { ApiKeys } from '../../../identity/verify/api-keys.ts';
+import type { ApiKey, KeySecret } from '../../../contract/storage/index.ts';
+import { copyable, facts, moment, notice, table, warning, confirmation } from '../../components.ts';
+import { html, type Html, type Renderable } from '../../html.ts';
 import { definePage, type MemberVisit } from '../../page.ts';
-import { findKey, about, keyScopeWords, snippets } from './key-words.ts';
+import { copiedForm, shownMinutes, shownOnce } from '../../shown-once.ts';
+import { about, authorsOf, ending, findKey, keyScopeWords, lastUse, snippets } from './key-words.ts';
+
+const list = '/integrations/api-keys';
 
 export const rotatePage = definePage({
-  path: '/integrations/api-keys/:id/rotate',
+  path: `${list}/:id/rotate`,
   access: 'admin',
   async post(visit, _form, services) {
     const { id } = await findKey(visit.workspace, visit.params['id']);
     const { clientSecret } = await services.keys.rotate(id, visit.actor);
     shownOnce(services).keep(visit, about(id), clientSecret);
-    return { redirect: `/integrations/api-keys/${id}` };
+    return { redirect: `${list}/${id}` };
   },
 });
 
-export const retirePage = definePage({
-  path: '/integrations/api-keys/:id/retire',
+interface Change {
+  readonly action: keyof Pick<ApiKeys, 'retire' | 'discard' | 'pause' | 'revoke'>;
+  readonly title: (name: string) => string;
+  readonly text: (key: ApiKey) => Renderable;
+  readonly button: string;
+  /** Whether there is anything to change. */
+  readonly fits?: (key: ApiKey) => boolean;
+  readonly leadsTo: (id: string) => string;
+}
+
+/** A change that clients notice: it is asked about first. */
+function changePage({ action, title, text, button, fits, leadsTo }: Change) {
+  return definePage({
+    path: `${list}/:id/${action}`,
+    access: 'admin',
+    async get(visit) {
+      const key = await findKey(visit.workspace, visit.params['id']);
+      const back = `${list}/${key.id}`;
+      if (fits?.(key) === false) return { redirect: back };
+      return confirmation(visit, {
+        title: title(key.name),
+        text: text(key),
+        button,
+        action: `${back}/${action}`,
+        back,
+      });
+    },
+    async post({ workspace, params, actor }, _form, { keys }) {
+      const { id } = await findKey(workspace, params['id']);
+      await keys[action](id, actor);
+      return { redirect: leadsTo(id) };
+    },
+  });
+}
+
+export const retirePage = changePage({
+  action: 'retire',
+  title: (name) => `Retire the older secret of “${name}”?`,
+  text: (key) =>
+    html`Clients with the older secret are refused from the next request on. The newer one goes on working.
+    ${bothUses(key)}`,
+  button: 'Retire the older secret',
+  fits: ({ secrets }) => secrets.length > 1,
+  leadsTo: (id) => `${list}/${id}?done=retired`,
+});
+
+export const discardPage = changePage({
+  action: 'discard',
+  title: (name) => `Discard the newer secret of “${name}”?`,
+  text: (key) =>
+    html`For a new secret that was lost: clients that have it already are refused from the next request on. The older
+    one goes on working. ${bothUses(key)}`,
+  button: 'Discard the newer secret',
+  fits: ({ secrets }) => secrets.length > 1,
+  leadsTo: (id) => `${list}/${id}?done=discarded`,
+});
+
+export const pausePage = changePage({
+  action: 'pause',
+  title: (name) => `Pause “${name}”?`,
+  text: () => 'Clients with the key are refused from the next request on, until you resume it. Its secrets are kept.',
+  button: 'Pause the key',
+  fits: ({ pausedAt }) => pausedAt === undefined,
+  leadsTo: (id) => `${list}/${id}`,
+});
+
+export const resumePage = definePage({
+  path: `${list}/:id/resume`,
   access: 'admin',
-  async get(visit) {
-    const { id, name, secrets } = await findKey(visit.workspace, visit.params['id']);
-    const path = `/integrations/api-keys/${id}`;
-    if (secrets.length < 2) return { redirect: path };
-    return confirmation(visit, {
-      title: `Retire the older secret of “${name}”?`,
-      text: 'Clients with the older secret are refused from the next request on. The newer one goes on working.',
-      button: 'Retire the older secret',
-      action: `${path}/retire`,
-      back: path,
-    });
-  },
   async post({ workspace, params, actor }, _form, { keys }) {
     const { id } = await findKey(workspace, params['id']);
-    await keys.retire(id, actor);
-    return { redirect: `/integrations/api-keys/${id}?done=retired` };
+    await keys.resume(id, actor);
+    return { redirect: `${list}/${id}` };
   },
 });
 
-export const revokePage = definePage({
-  path: '/integrations/api-keys/:id/revoke',
-  access: 'admin',
-  async get(visit) {
-    const { id, name } = await findKey(visit.workspace, visit.params['id']);
-    return confirmation(visit, {
-      title: `Revoke “${name}”?`,
-      text: html`<code>${id}</code> and every secret of it are deleted. Clients with the key are refused from the next
-        request on. This cannot be undone.`,
-      button: 'Revoke the key',
-      action: `/integrations/api-keys/${id}/revoke`,
-      back: `/integrations/api-keys/${id}`,
-    });
-  },
-  async post({ workspace, params, actor }, _form, { keys }) {
-    const { id } = await findKey(workspace, params['id']);
-    await keys.revoke(id, actor);
-    return { redirect: '/integrations/api-keys?done=revoked' };
-  },
+export const revokePage = changePage({
+  action: 'revoke',
+  title: (name) => `Revoke “${name}”?`,
+  text: ({ id }) =>
+    html`<code>${id}</code> and every secret of it are deleted. Clients with the key are refused from the next request
+      on. This cannot be undone.`,
+  button: 'Revoke the key',
+  leadsTo: () => `${list}?done=revoked`,
 });
 
-/** One key; right after a secret was made also that, this once. */
+/** One key, with its newest secret until somebody says that it is copied. */
 export const keyPage = definePage({
-  path: '/integrations/api-keys/:id',
+  path: `${list}/:id`,
   access: 'admin',
   async get(visit, services) {
     const key = await findKey(visit.workspace, visit.params['id']);
-    const secret = shownOnce(services).take(visit, about(key.id));
+    const kept = shownOnce(services).read(visit, about(key.id));
+    // It may have been discarded since.
+    const secret = kept?.slice(-4) === key.secrets.at(-1)?.lastFour ? kept : undefined;
+    const authorOf = await authorsOf(visit.workspace);
     const { clients, resource, tokenUrl } = services;
     return {
       title: key.name,
-      body: html`${visit.search.get('done') === 'retired' && notice('The older secret is deleted. Its tokens are refused from now on.')}
-        ${secret !== undefined && secretSection(key, secret)} ${keyFacts(key)} ${changes(visit, key)}
+      body: html`${done(visit)}
+        ${key.pausedAt && warning(html`The key is paused since ${moment(key.pausedAt)}: its clients are refused.`)}
+        ${secret !== undefined && secretSection(visit, key, secret)}
+        ${facts([
+          ['Client id', html`<code>${key.id}</code>`],
+          ['May', key.scopes.map((scope) => keyScopeWords[scope].title).join(', ')],
+          ['Created', html`${moment(key.createdAt)} by ${authorOf(key.createdBy)}`],
+          ['Last used', lastUse(key.lastUsedAt)],
+        ])}
+        ${changes(visit, key)}
         ${
           tokenUrl !== undefined &&
           html`<h2>Use it</h2>
@@ -81,45 +138,69 @@ export const keyPage = definePage({
               key: { clientId: key.id, ...(secret !== undefined && { clientSecret: secret }) },
             })}`
         }
-        <p><a href="${visit.to('/integrations/api-keys')}">All API keys</a></p>`,
+        <p><a href="${visit.to(list)}">All API keys</a></p>`,
     };
   },
 });
 
-function secretSection(key: ApiKey, secret: string): Html {
-  return html`${warning('Copy the secret now: it is not shown again, and nobody can look it up.')}
+function done({ search }: MemberVisit): Html | undefined {
+  switch (search.get('done')) {
+    case 'retired':
+      return notice('The older secret is deleted. Its tokens are refused from now on.');
+    case 'discarded':
+      return notice('The newer secret is deleted. The older one goes on working.');
+    default:
+      return undefined;
+  }
+}
+
+function secretSection(visit: MemberVisit, key: ApiKey, secret: string): Html {
+  return html`${warning(`Copy the secret now: this page shows it for ${shownMinutes} minutes, and nobody can look it up after that.`)}
     <div class="card whole">
       <h2>Client id</h2>
       ${copyable('client-id', key.id)}
       <h2>Client secret</h2>
-      ${copyable('client-secret', secret)}
+      ${copyable('client-secret', secret)} ${copiedForm(visit, about(key.id), `${list}/${key.id}`)}
     </div>`;
 }
 
-function keyFacts({ id, scopes, createdAt, lastUsedAt, secrets }: ApiKey): Html {
-  return facts([
-    ['Client id', html`<code>${id}</code>`],
-    ['May', scopes.map((scope) => keyScopeWords[scope].title).join(', ')],
-    ['Created', moment(createdAt)],
-    ['Last used', lastUsedAt ? moment(lastUsedAt) : 'Never'],
-    ['Secrets', secrets.map((secret, index) => html`${index > 0 && ', '}made ${moment(secret.createdAt)}`)],
-  ]);
+function bothUses({ secrets: [older, newer] }: ApiKey): Html {
+  const use = (name: string, secret: KeySecret | undefined) =>
+    secret &&
+    html`The ${name} one, ${ending(secret.lastFour)}, was
+    ${secret.lastUsedAt ? html`last used ${moment(secret.lastUsedAt)}` : 'never used'}.`;
+  return html`${use('older', older)} ${use('newer', newer)}`;
 }
 
-function changes({ to, csrf }: MemberVisit, { id, secrets }: ApiKey): Html {
-  const path = `/integrations/api-keys/${id}`;
-  return html`${
-      secrets.length > 1 &&
-      html`<p>Both secrets work. Once the newer one is in use everywhere, retire the older one.</p>`
+function changes({ to, csrf }: MemberVisit, { id, secrets, pausedAt }: ApiKey): Html {
+  const link = (action: string, label: string) =>
+    html`<a class="button quiet" href="${to(`${list}/${id}/${action}`)}">${label}</a>`;
+  const form = (action: string, label: string) =>
+    html`<form method="post" action="${to(`${list}/${id}/${action}`)}">
+      ${csrf}<button class="quiet">${label}</button>
+    </form>`;
+  const two = secrets.length > 1;
+  return html`<h2>Secrets</h2>
+    ${table({
+      label: 'Secrets',
+      columns: ['Secret', 'Made', 'Last used'],
+      rows: secrets.map(({ lastFour, createdAt, lastUsedAt }) => [
+        ending(lastFour),
+        moment(createdAt),
+        lastUse(lastUsedAt),
+      ]),
+      empty: 'There is none.',
+    })}
+    ${
+      two &&
+      html`<p>
+        ${!pausedAt && 'Both secrets work. '}Once the newer one is in use everywhere, retire the older one. If the newer
+        one was lost, discard it and rotate again.
+      </p>`
     }
     <div class="actions">
-      ${
-        secrets.length > 1
-          ? html`<a class="button" href="${to(`${path}/retire`)}">Retire the older secret</a>`
-          : html`<form method="post" action="${to(`${path}/rotate`)}">
-              ${csrf}<button class="quiet">Rotate: make a second secret</button>
-            </form>`
-      }
-      <a class="button quiet" href="${to(`${path}/revoke`)}">Revoke the key</a>
+      ${two ? [link('retire', 'Retire the older secret'), ' ', link('discard', 'Discard the newer secret')] : form('rotate', 'Rotate: make a second secret')}
+      ${pausedAt ? form('resume', 'Resume the key') : link('pause', 'Pause the key')}
+      ${link('revoke', 'Revoke the key')}
     </div>`;
 }

@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { scopes, type Scope } from '../../../contract/issuer/index.ts';
 import { field, moment, notice, table } from '../../components.ts';
 import { refusal } from '../../failure.ts';
-import { parseForm, shownOnce } from '../../forms.ts';
+import { parseForm } from '../../forms.ts';
+import { shownOnce } from '../../shown-once.ts';
 import { html, type Html } from '../../html.ts';
 import { definePage, type MemberVisit, type View } from '../../page.ts';
 import { paged } from '../../paths.ts';
 import type { PageServices } from '../../services.ts';
-import { about, keyScopeWords } from './key-words.ts';
+import { about, authorsOf, ending, keyScopeWords, lastUse } from './key-words.ts';
 
 const createForm = z.object({
   name: z
@@ -50,7 +51,8 @@ interface Typed {
 }
 
 async function keysView(visit: MemberVisit, { keys, tokenUrl }: PageServices, typed: Typed): Promise<View> {
-  const { organization, search, to } = visit;
+  const { organization, search, to, workspace } = visit;
+  const authorOf = await authorsOf(workspace);
   const { shown, links } = paged(await keys.list(organization.id), visit, '/integrations/api-keys');
   return {
     title: 'API keys',
@@ -61,16 +63,18 @@ async function keysView(visit: MemberVisit, { keys, tokenUrl }: PageServices, ty
       </p>
       ${table({
         label: 'API keys',
-        columns: ['Name', 'Client id', 'May', 'Secrets', 'Created', 'Last used'],
-        rows: shown.map(({ id, name, scopes: granted, secrets, createdAt, lastUsedAt }) => [
-          html`<a href="${to(`/integrations/api-keys/${id}`)}"><bdi>${name}</bdi></a>`,
+        columns: ['Name', 'Client id', 'May', 'Secrets', 'Created', 'By', 'Last used'],
+        rows: shown.map(({ id, name, scopes: granted, secrets, createdAt, createdBy, lastUsedAt, pausedAt }) => [
+          html`<a href="${to(`/integrations/api-keys/${id}`)}"><bdi>${name}</bdi></a
+            >${pausedAt && html` <span class="tag">paused</span>`}`,
           html`<code>${id}</code>`,
           granted.length === scopes.length
             ? 'Everything'
             : granted.map((scope) => html`<span class="tag">${scope}</span> `),
-          secrets.length,
+          secrets.map(({ lastFour }) => html`${ending(lastFour)} `),
           moment(createdAt),
-          lastUsedAt ? moment(lastUsedAt) : 'Never',
+          authorOf(createdBy),
+          lastUse(lastUsedAt),
         ]),
         empty: 'There is no key yet.',
       })}
@@ -82,7 +86,7 @@ async function keysView(visit: MemberVisit, { keys, tokenUrl }: PageServices, ty
 function createSection({ to, csrf }: MemberVisit, { name, scopes: chosen, problems, message }: Typed): Html {
   const choice = (scope: Scope): Html => {
     const { title, detail } = keyScopeWords[scope];
-    const checked = chosen === undefined || chosen.includes(scope);
+    const checked = chosen?.includes(scope) === true;
     return html`<div class="choice">
       <input type="checkbox" id="scope-${scope}" name="scopes" value="${scope}" ${checked && html` checked`} />
       <label for="scope-${scope}">${title} <code>${scope}</code><small>${detail}</small></label>

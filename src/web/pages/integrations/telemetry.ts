@@ -3,14 +3,14 @@ import type { IngestTokens } from '../../../identity/verify/ingest-tokens.ts';
 import { isId, SightlineError, type IngestTokenId } from '../../../contract/core/index.ts';
 import { copyable, facts, moment, notice, table, warning, confirmation } from '../../components.ts';
 import { requireForm } from '../../forms.ts';
-import { html, type Html } from '../../html.ts';
+import { html, type Html, type Renderable } from '../../html.ts';
 import { definePage, type MemberVisit } from '../../page.ts';
 import type { IngestDescription, PageServices } from '../../services.ts';
+import { authorsOf, ending, lastUse } from './key-words.ts';
 
 const path = '/integrations/telemetry';
-const hidden = '••••••••';
 
-/** Where and how telemetry is sent. The token is an admin's to see. */
+/** Where and how telemetry is sent, as `get_ingest_config` tells any member's client: the token is a member's to see, too. */
 export const telemetryPage = definePage({
   path,
   access: 'member',
@@ -27,7 +27,7 @@ export const telemetryPage = definePage({
     const admin = visit.role === 'admin';
     return {
       title: 'Telemetry',
-      body: html`${admin && ours && previousNotice(visit)}
+      body: html`${done(visit)}
         <p>
           ${ours ? 'Send OpenTelemetry (OTLP) here.' : 'This organization’s telemetry goes through a collector of its own, into the warehouse that is queried here.'}
         </p>
@@ -38,11 +38,11 @@ export const telemetryPage = definePage({
             ...Object.entries(described.signals).map(
               ([name, url]) => [`${name[0]?.toUpperCase()}${name.slice(1)}`, url] as const,
             ),
-            ['Token', admin ? described.token : hidden] as const,
+            ['Token', described.token] as const,
           ].map(([term, text]) => [term, html`<code>${text}</code>`]),
         )}
-        ${ours && (await activity(visit, services))}
-        ${admin ? forAdmins(visit, described, ours) : forMembers(described)}`,
+        ${ours && (await activity(visit, services))} ${setUp(described)}
+        ${services.ingestTokens && admin && (await tokenList(visit, services.ingestTokens))}`,
     };
   },
 });
@@ -60,13 +60,12 @@ async function describe(
   }
 }
 
-function forAdmins({ to }: MemberVisit, described: IngestDescription, ours: boolean): Html {
+function setUp(described: IngestDescription): Html {
   return html`${warning('The token can only write telemetry, but anyone who has it can write in this organization’s name. Keep it as a secret.')}
     <h2>For an application with an OpenTelemetry SDK</h2>
     ${copyable('environment', environment(described.env))} ${setups(described.setups)}
     <h2>For an OpenTelemetry collector</h2>
-    ${copyable('collector', described.collector_yaml)}
-    ${ours && html`<p><a class="button quiet" href="${to(`${path}/rotate`)}">Rotate the token</a></p>`}`;
+    ${copyable('collector', described.collector_yaml)}`;
 }
 
 async function activity({ organization }: MemberVisit, services: PageServices): Promise<Html> {
@@ -86,14 +85,6 @@ async function activity({ organization }: MemberVisit, services: PageServices): 
       rows: refusals.map(({ last, count, reason, userAgent }) => [moment(last), String(count), reason, userAgent]),
       empty: 'Nothing was refused or altered in the last hour.',
     })}`;
-}
-
-/** Whatever may hold the token is left out whole: a header may hold it encoded, and secrets of the collector's beside it. */
-function forMembers({ env, start }: IngestDescription): Html {
-  const shown = Object.entries(env).map(([name, value]) => [name, name.endsWith('_HEADERS') ? hidden : value] as const);
-  return html`<p class="soft">An admin sees the token, and can give it to you.</p>
-    <h2>For an application with an OpenTelemetry SDK</h2>
-    ${copyable('environment', environment(Object.fromEntries(shown)))} ${setups(start)}`;
 }
 
 const names: Readonly<Record<string, string>> = {
@@ -119,20 +110,44 @@ function environment(env: Readonly<Record<string, string>>): string {
     .join('\n');
 }
 
-/** The token before the newest has no other place where it is named. */
-function previousNotice({ search, to }: MemberVisit): Html | false {
-  if (search.get('done') === 'ended') return notice('The token before is ended: who shows it is refused from now on.');
-  const previous = search.get('previous') ?? '';
-  return (
-    isId('it', previous) &&
-    html`<div class="notice" role="status">
-      <p>
-        There is a new token. The one before, <code>${previous}</code>, works until you end it: once no sender uses it
-        any more.
-      </p>
-      <p><a class="button quiet small" href="${to(`${path}/tokens/${previous}/end`)}">End the token before</a></p>
-    </div>`
-  );
+function done({ search }: MemberVisit): Html | undefined {
+  switch (search.get('done')) {
+    case 'rotated':
+      return notice(
+        'There is a new token. The one before works until you end it below, once no sender uses it any more.',
+      );
+    case 'ended':
+      return notice('The token is ended: what is sent with it is refused from now on.');
+    default:
+      return undefined;
+  }
+}
+
+async function tokenList({ organization, workspace, to }: MemberVisit, tokens: Pick<IngestTokens, 'list'>) {
+  const authorOf = await authorsOf(workspace);
+  const listed = await tokens.list(organization.id);
+  return html`<h2>Tokens</h2>
+    ${table({
+      label: 'Ingest tokens',
+      columns: ['Token', 'Id', 'Made', 'By', 'Last used', 'Change'],
+      rows: listed.map(({ id, lastFour, createdAt, createdBy, lastUsedAt }, index) => [
+        html`${ending(lastFour)}${index === 0 && ' (shown above)'}`,
+        html`<code>${id}</code>`,
+        moment(createdAt),
+        authorOf(createdBy),
+        lastUse(lastUsedAt),
+        html`<a class="button quiet small" href="${to(`${path}/tokens/${id}/end`)}"
+          >End<span class="hidden"> …${lastFour}</span></a
+        >`,
+      ]),
+      empty: 'There is none.',
+    })}
+    <p><a class="button quiet" href="${to(`${path}/rotate`)}">Rotate: make a new token</a></p>`;
+}
+
+async function useOf({ organization }: MemberVisit, services: PageServices, id: IngestTokenId): Promise<Renderable> {
+  const found = (await tokensOf(services).list(organization.id)).find((token) => token.id === id);
+  return found && html`It was ${found.lastUsedAt ? html`last used ${moment(found.lastUsedAt)}` : 'never used'}.`;
 }
 
 const rotateForm = z.object({ before: z.enum(['keep', 'end']) });
@@ -168,8 +183,7 @@ export const rotateTokenPage = definePage({
     const tokens = tokensOf(services);
     const { before } = requireForm(rotateForm, form);
     const { previous } = await tokens.rotate(organization.id, actor);
-    if (previous === undefined) return { redirect: path };
-    if (before === 'keep') return { redirect: `${path}?previous=${previous}` };
+    if (previous === undefined || before === 'keep') return { redirect: `${path}?done=rotated` };
     await tokens.revoke(organization.id, previous, actor);
     return { redirect: `${path}?done=ended` };
   },
@@ -183,7 +197,8 @@ export const endTokenPage = definePage({
     const id = tokenId(visit.params['id']);
     return confirmation(visit, {
       title: 'End an ingest token?',
-      text: html`What is sent with <code>${id}</code> is refused from the next request on.`,
+      text: html`What is sent with <code>${id}</code> is refused from the next request on.
+        ${await useOf(visit, services, id)}`,
       button: 'End the token',
       action: `${path}/tokens/${id}/end`,
       back: path,
@@ -195,7 +210,7 @@ export const endTokenPage = definePage({
   },
 });
 
-function tokensOf({ ingestTokens }: PageServices): Pick<IngestTokens, 'rotate' | 'revoke'> {
+function tokensOf({ ingestTokens }: PageServices): NonNullable<PageServices['ingestTokens']> {
   if (ingestTokens) return ingestTokens;
   throw new SightlineError('not_found', 'The token belongs to a collector that is not managed here.');
 }

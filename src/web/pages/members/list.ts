@@ -3,7 +3,8 @@ import { SightlineError, type InvitationId } from '../../../contract/core/index.
 import type { Invitation, User } from '../../../contract/storage/index.ts';
 import { field, moment, table } from '../../components.ts';
 import { refusal } from '../../failure.ts';
-import { parseForm, shownOnce } from '../../forms.ts';
+import { parseForm } from '../../forms.ts';
+import { shownOnce } from '../../shown-once.ts';
 import { html, type Html, type Renderable } from '../../html.ts';
 import { definePage, type MemberVisit, type View } from '../../page.ts';
 import { paged } from '../../paths.ts';

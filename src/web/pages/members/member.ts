@@ -4,7 +4,8 @@ import { roles } from '../../../contract/issuer/index.ts';
 import type { User, Invitation } from '../../../contract/storage/index.ts';
 import { confirmation, copyable, moment, warning } from '../../components.ts';
 import { refusal } from '../../failure.ts';
-import { requireForm, shownOnce } from '../../forms.ts';
+import { requireForm } from '../../forms.ts';
+import { copiedForm, shownMinutes, shownOnce } from '../../shown-once.ts';
 import { html } from '../../html.ts';
 import { definePage, type MemberVisit, type View } from '../../page.ts';
 import type { PageServices } from '../../services.ts';
@@ -93,7 +94,7 @@ export const invitedPage = definePage({
   access: 'admin',
   async get(visit, services) {
     const { id, email, role, expiresAt } = await findInvitation(visit, services);
-    const token = shownOnce(services).take(visit, about(id));
+    const token = shownOnce(services).read(visit, about(id));
     const query = new URLSearchParams({ token: token ?? '' }).toString();
     return {
       title: `Invitation for ${email}`,
@@ -104,8 +105,9 @@ export const invitedPage = definePage({
                 The link was shown when it was made, and is not kept. To have a new one, invite the person again; the
                 one before ends.
               </p>`
-            : html`${warning('Send this link to the person now: it is not shown again. Anybody with the link can join in their place.')}
-              ${copyable('link', `${services.authUrl}/invitation?${query}`)}`
+            : html`${warning(`Send this link to the person now: this page shows it for ${shownMinutes} minutes. Anybody with the link can join in their place.`)}
+              ${copyable('link', `${services.authUrl}/invitation?${query}`)}
+              ${copiedForm(visit, about(id), `/members/invitations/${id}`)}`
         }
         <p><a href="${visit.to('/members')}">All members</a></p>`,
     };

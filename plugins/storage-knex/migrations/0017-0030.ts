@@ -1,0 +1,18 @@
+import { alter, type Migration } from './columns.ts';
+
+/** What tells credentials apart, and their pauses. */
+export const third: Readonly<Record<string, Migration>> = {
+  async '0017-credential-use'(knex) {
+    await alter(knex, 'api_keys', (columns) => {
+      columns.time('paused_at?');
+    });
+    await alter(knex, 'api_key_secrets', (columns) => {
+      columns.short(4, 'last_four?');
+      columns.time('last_used_at?');
+    });
+    await alter(knex, 'ingest_tokens', (columns) => {
+      columns.short(255, 'created_by?');
+      columns.time('last_used_at?');
+    });
+  },
+};
