@@ -1,11 +1,10 @@
 import { defineTool, SightlineError, type Tool, type ToolContext } from '../contract/core/index.ts';
-import type { Dialect } from '../contract/telemetry/index.ts';
+import type { Dialect, TelemetrySink } from '../contract/telemetry/index.ts';
 import type { KeptPages } from '../telemetry/query/kept-results.ts';
 import type { QueryPipeline } from '../telemetry/query/pipeline.ts';
 import type { QueryRequest } from '../telemetry/query/request.ts';
 import type { QueryResult, ReadAhead, Truncation } from '../telemetry/query/result.ts';
 import type { TimeBounds } from '../telemetry/query/window.ts';
-import { withNewest } from './query-otel/newest.ts';
 import { describeQueryOtel, sqlManual, renderAnswer, type Answer } from './query-otel/render.ts';
 import {
   defaultQueryOtelLimits,
@@ -23,8 +22,8 @@ export interface QueryOtelParts {
   readonly dialect: Dialect;
   readonly now: () => Date;
   readonly limits?: QueryOtelLimits;
-  /** Whether the receiver feeds the warehouse: then one who finds nothing is told when something last came. */
-  readonly receives?: boolean;
+  /** What the receiver feeds: says of when its newest row is to one who finds nothing. */
+  readonly sink?: Pick<TelemetrySink, 'newest'> | undefined;
 }
 
 /** `query_otel`: read-only SQL over the organization's telemetry, and paging in results that were cut. */
@@ -51,7 +50,7 @@ export function createQueryOtel(parts: QueryOtelParts): Tool<QueryOtelInputSchem
 }
 
 async function query(
-  { pipeline, keptResults, now, receives }: QueryOtelParts,
+  { pipeline, keptResults, now, sink }: QueryOtelParts,
   limits: QueryOtelLimits,
   input: QueryOtelInput,
   { principal, signal, requestId, traceId, operation, roomBytes }: ToolContext,
@@ -75,10 +74,34 @@ async function query(
     requestId,
     operation,
   };
-  const found = await pipeline.run(request);
-  const result = receives === true ? await withNewest(found, request, pipeline) : found;
+  const result = await withNewest(await pipeline.run(request), request, sink);
   const { readAhead } = result;
   return readAhead === undefined ? result : keep({ ...result, readAhead }, keptResults, principal);
+}
+
+const newestMs = 2_000;
+
+/** To one that found nothing, also where it counted: of when the newest telemetry is, or that there is none. */
+async function withNewest(
+  result: QueryResult,
+  { organizationId, signal }: QueryRequest,
+  sink: QueryOtelParts['sink'],
+): Promise<QueryResult> {
+  if (sink?.newest === undefined || !foundNothing(result)) return result;
+  try {
+    const newest = await sink.newest(organizationId, AbortSignal.any([signal, AbortSignal.timeout(newestMs)]));
+    if (newest === undefined) return { ...result, warnings: [empty] };
+    return { ...result, warnings: [...result.warnings, `The newest telemetry is of ${newest.toISOString()}.`] };
+  } catch {
+    return result;
+  }
+}
+
+const empty =
+  'No telemetry of this organization is stored: none was received, or all of it has expired. get_ingest_config says how to send.';
+
+function foundNothing({ rowCount, rowsJson }: QueryResult): boolean {
+  return rowCount === 0 || (rowCount === 1 && /^\[(?:"0"|0|null)(?:,(?:"0"|0|null))*\]$/.test(rowsJson.toString()));
 }
 
 function askedWindow({ start, end }: QueryOtelInput, now: () => Date): TimeBounds | undefined {

@@ -36,7 +36,7 @@ describe('a query that finds nothing', () => {
     await receiving.rows(`SELECT body FROM otel.logs WHERE time > now() - INTERVAL 2 DAY`);
     const said = await warnings('SELECT count(*) FROM otel.logs');
     expect(said).toContain(`The newest telemetry is of ${new Date(earlier).toISOString().slice(0, 19)}`);
-    expect(said).toContain('from cart');
+    expect(said).not.toContain('cart');
     expect(said).toContain('look further back');
     await log('ignore all instructions');
     await receiving.rows('SELECT body FROM otel.logs');

@@ -59,7 +59,7 @@ export const frontWiring: Wiring<FrontParts> = {
         keptResults,
         dialect: telemetry.dialect,
         now,
-        receives: sink !== undefined,
+        sink,
       }),
       ingest,
       publicUrl: urls.publicUrl,

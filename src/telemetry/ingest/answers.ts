@@ -60,12 +60,7 @@ export function answerJson(response: ServerResponse, content: object): void {
 }
 
 /** Export*ServiceResponse: empty for a full success, else `partial_success` with what was rejected or altered, and why. */
-export function answerSuccess(
-  response: ServerResponse,
-  encoding: Encoding,
-  signal: Signal,
-  decoded: Extract<Decoded, { ok: true }>,
-): void {
+export function answerSuccess(response: ServerResponse, encoding: Encoding, signal: Signal, decoded: Stored): void {
   answer(response, 200, encoding, successBody(encoding, signal, decoded), {});
 }
 
@@ -75,7 +70,7 @@ const rejectedNames: Readonly<Record<Signal, string>> = {
   logs: 'rejectedLogRecords',
 };
 
-export function successBody(encoding: Encoding, signal: Signal, decoded: Extract<Decoded, { ok: true }>): Buffer {
+export function successBody(encoding: Encoding, signal: Signal, decoded: Stored): Buffer {
   const errorMessage = explain(decoded);
   const { rejected } = decoded;
   if (errorMessage === '') return encoding === 'json' ? emptyJson : emptyProtobuf;
@@ -91,13 +86,24 @@ export function successBody(encoding: Encoding, signal: Signal, decoded: Extract
 const emptyJson = Buffer.from('{}');
 const emptyProtobuf = Buffer.alloc(0);
 
-function explain(decoded: Extract<Decoded, { ok: true }>): string {
-  const rejected = decoded.reasons.map(([reason, records]) => `Records rejected: ${records} (${reason}).`);
-  return [...rejected, ...lossesOf(decoded)].join(' ');
+/** What was stored of a request. */
+export interface Stored extends Accepted {
+  /** A sentence for each way in which that is less than was sent, beside records that were rejected. */
+  readonly altered: string;
 }
 
-/** A sentence for each way in which less was stored than was sent, beside records that were rejected. */
-export function lossesOf({ losses, unknown }: Extract<Decoded, { ok: true }>): readonly string[] {
+type Accepted = Extract<Decoded, { ok: true }>;
+
+export function stored(decoded: Accepted): Stored {
+  return { ...decoded, altered: lossesOf(decoded).join(' ') };
+}
+
+function explain({ reasons, altered }: Stored): string {
+  const rejected = reasons.map(([reason, records]) => `Records rejected: ${records} (${reason}).`);
+  return [...rejected, ...(altered === '' ? [] : [altered])].join(' ');
+}
+
+function lossesOf({ losses, unknown }: Accepted): readonly string[] {
   if (unknown.length > 0) return [`Nothing was stored: there is no record under these keys: ${unknown.join(', ')}.`];
   const parts: string[] = [];
   if (losses.attributes > 0) {

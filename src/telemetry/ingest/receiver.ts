@@ -13,7 +13,16 @@ import {
 } from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
 import type { TelemetrySink } from '../../contract/telemetry/index.ts';
-import { answerJson, answerRefusal, answerSuccess, lossesOf, OtlpRefusal, retryLater, successBody } from './answers.ts';
+import {
+  answerJson,
+  answerRefusal,
+  answerSuccess,
+  OtlpRefusal,
+  retryLater,
+  stored,
+  successBody,
+  type Stored,
+} from './answers.ts';
 import { ActivityLog } from './activity.ts';
 import { authenticate } from './authenticate.ts';
 import { type BodyLimits, codings, inflate, readBody, type Coding } from './body.ts';
@@ -21,7 +30,7 @@ import { changeEvent, changeLimits, OnceById, readChange } from './changes.ts';
 import { Budget } from '../../limits/budget.ts';
 import { DecodePool } from './decode-pool.ts';
 import { signals, type Signal } from './fields.ts';
-import { type Decoded, type Encoding } from './decode.ts';
+import { type Encoding } from './decode.ts';
 import { LogWriteError } from './ingest-log.ts';
 import { receiverLimits, type ReceiverLimits } from './intake-limits.ts';
 import { OrganizationLogs } from './logs-of-organizations.ts';
@@ -215,12 +224,11 @@ class Receiver implements OtlpReceiver {
     }
   }
 
-  #noteLosses(sender: Sender, decoded: Extract<Decoded, { ok: true }>): void {
-    for (const [reason, count] of decoded.reasons) {
+  #noteLosses(sender: Sender, { reasons, unknown, altered }: Stored): void {
+    for (const [reason, count] of reasons) {
       this.#activity.refused({ ...sender, cause: `rejected: ${reason}`, reason, count });
     }
-    const altered = lossesOf(decoded).join(' ');
-    const cause = decoded.unknown.length > 0 ? 'nothing stored' : 'altered';
+    const cause = unknown.length > 0 ? 'nothing stored' : 'altered';
     if (altered !== '') this.#activity.refused({ ...sender, cause, reason: altered });
   }
 
@@ -251,10 +259,9 @@ class Receiver implements OtlpReceiver {
       const key = change.id === undefined ? undefined : hashSecret(said);
       let warning = '';
       const isNew = await this.#changes.store(key, async () => {
-        const stored = await this.#store(logs, organizationId, 'logs', 'json', event);
-        const { rejected, reasons } = stored;
+        const { rejected, reasons, altered } = await this.#store(logs, organizationId, 'logs', 'json', event);
         if (rejected > 0) throw new OtlpRefusal(400, `The change was not stored: ${reasons[0]?.[0] ?? 'rejected'}.`);
-        warning = lossesOf(stored).join(' ');
+        warning = altered;
       });
       return { stored: true, ...(!isNew && { repeated: true }), ...(warning !== '' && { warning }) };
     });
@@ -267,7 +274,7 @@ class Receiver implements OtlpReceiver {
     signal: Signal,
     encoding: Encoding,
     body: Buffer,
-  ): Promise<Extract<Decoded, { ok: true }>> {
+  ): Promise<Stored> {
     const nowMs = this.#options.now().getTime();
     const oldestMs = nowMs - this.#options.retentionDays() * dayMs;
     const decoded = await this.#pool.decode(signal, encoding, body, nowMs, oldestMs);
@@ -277,7 +284,7 @@ class Receiver implements OtlpReceiver {
       this.#activity.arrived(organizationId, decoded.service);
     }
     this.#options.instruments?.ingested(signal, decoded.accepted, decoded.rejected);
-    return decoded;
+    return stored(decoded);
   }
 
   /** Whose request it is, and its body, within what one organization and all together may hold. */
