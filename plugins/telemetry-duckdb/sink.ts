@@ -52,6 +52,10 @@ export class DuckdbSink implements TelemetrySink {
     return this.#sending.size;
   }
 
+  get atOnce(): number {
+    return this.#engines.most;
+  }
+
   /** Small loads of many organizations cost more than their rows; to open an engine for one costs most. */
   gatherMs(organizationId: OrganizationId): number {
     this.#sending.set(organizationId, performance.now());

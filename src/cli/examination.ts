@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { activityFinding } from '../gateway/wiring/ingest-activity.ts';
+import { activityFinding, crowdingFinding } from '../gateway/wiring/ingest-activity.ts';
 import { tryBoundary } from '../gateway/wiring/boundary.ts';
 import { openAgent, openWarehouse } from '../gateway/wiring/warehouse.ts';
 import { warehouseTrouble } from '../gateway/wiring/warehouse-trouble.ts';
@@ -62,7 +62,11 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
     } else {
       findings.push({ check: 'gateway', status: 'ok', detail: `process ${gateway.pid} at ${gateway.url}` });
       await look('components', () => components(gateway.url));
-      if (config.ingest.enabled) await look('ingest', () => activityFinding(dataDirectory));
+      if (config.ingest.enabled) {
+        await look('ingest', () => activityFinding(dataDirectory));
+        const atOnce = await enginesAtOnce(opened);
+        if (atOnce !== undefined) await look('engines', () => crowdingFinding(dataDirectory, atOnce));
+      }
     }
   } finally {
     await workspace.close();
@@ -203,6 +207,13 @@ function valueFindings(notes: readonly ValueNote[] | undefined): readonly Findin
       hint: mend === undefined ? hint : `Under ${where}: ${hint}`,
     };
   });
+}
+
+async function enginesAtOnce(workspace: OpenWorkspace): Promise<number | undefined> {
+  const { telemetry } = await openWarehouse(workspace);
+  const atOnce = telemetry.sink?.atOnce;
+  await telemetry.stop();
+  return atOnce;
 }
 
 /** A model is looked up where its API is. */

@@ -30,7 +30,7 @@ export const register: Register = (program, output, summary) => {
   const showShape = orgShape.extend({ for: z.string().optional() });
   actInOrganization(show, output, showShape, async ({ workspace, organization: { id }, options }) => {
     const described = describeIngest(await ingestConfig(workspace, id));
-    const { env, collector_yaml: collector } = described;
+    const { env, collector_yaml: collector, grpc_endpoint: grpc } = described;
     const setups = new Map(Object.entries({ collector, ...described.setups }));
     const chosen = options.for === undefined ? undefined : setups.get(options.for);
     const senders = [...setups.keys()].join(', ');
@@ -39,7 +39,13 @@ export const register: Register = (program, output, summary) => {
     }
     output.result(
       described,
-      () => chosen ?? [...exports(env), `# What to start: --for with one of ${senders}`].join('\n'),
+      () =>
+        chosen ??
+        [
+          ...exports(env),
+          ...(grpc === undefined ? [] : [`# Over gRPC: ${exports(overGrpc(grpc)).join('; ')}`]),
+          `# What to start: --for with one of ${senders}`,
+        ].join('\n'),
     );
   });
 
@@ -127,6 +133,10 @@ function exports(env: Readonly<Record<string, string>>): readonly string[] {
 }
 
 /** The collector's by the config's template, else ours; the token is made where there is none yet. */
+function overGrpc(endpoint: string): Readonly<Record<string, string>> {
+  return { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_ENDPOINT: endpoint };
+}
+
 async function ingestConfig(workspace: OpenWorkspace, id: OrganizationId): Promise<IngestConfig> {
   const { config, storage, ingestTokens } = workspace;
   if (config.ingest.collector !== undefined) {
@@ -134,7 +144,8 @@ async function ingestConfig(workspace: OpenWorkspace, id: OrganizationId): Promi
   }
   await ingestTokens.ensure(id);
   const running = config.publicUrl === undefined ? await workspace.runningGateway() : undefined;
-  return ingestSource(ingestTokens, running?.url ?? workspace.host(config.listen.port, 'cli').publicUrl).config(id);
+  const endpoint = running?.url ?? workspace.host(config.listen.port, 'cli').publicUrl;
+  return ingestSource(ingestTokens, endpoint, config.ingest.grpc).config(id);
 }
 
 interface FileRequest {

@@ -11,6 +11,7 @@ export interface IngestSource {
 const output = z.object({
   endpoint: z.string(),
   protocol: z.string(),
+  grpc_endpoint: z.string().optional(),
   signals: members('traces, metrics, logs'),
   headers: members('x-api-key'),
   token: z.string(),
@@ -19,7 +20,8 @@ const output = z.object({
   setups: members('by sender'),
 });
 
-interface IngestDescription extends IngestConfig {
+interface IngestDescription extends Omit<IngestConfig, 'grpcEndpoint'> {
+  readonly grpc_endpoint?: string;
   readonly signals: Readonly<Record<'traces' | 'metrics' | 'logs', string>>;
   readonly env: Readonly<Record<string, string>>;
   readonly collector_yaml: string;
@@ -47,6 +49,7 @@ export function createGetIngestConfig({ ingest }: { readonly ingest: IngestSourc
         ...env,
         '',
         ...signals,
+        ...(structured.grpc_endpoint === undefined ? [] : [`over gRPC: ${structured.grpc_endpoint}`]),
         `token: ${structured.token}`,
         ...setups.flatMap(([name, text]) => ['', `# ${name}`, text]),
       ]);
@@ -56,13 +59,14 @@ export function createGetIngestConfig({ ingest }: { readonly ingest: IngestSourc
 
 /** Everything a sender may want, from the endpoint and the token: what the tool, the page and `ingest show` print. */
 export function describeIngest(config: IngestConfig): IngestDescription {
-  const { endpoint, protocol, token, headers } = config;
+  const { endpoint, protocol, grpcEndpoint, token, headers } = config;
   // gRPC names the signal in the method, HTTP in the path (OTLP specification).
   const at = (signal: string) => (protocol === 'grpc' ? endpoint : `${endpoint}/v1/${signal}`);
   const { collector = '', ...files } = setupFiles(config);
   return {
     endpoint,
     protocol,
+    ...(grpcEndpoint !== undefined && { grpc_endpoint: grpcEndpoint }),
     signals: { traces: at('traces'), metrics: at('metrics'), logs: at('logs') },
     headers,
     token,

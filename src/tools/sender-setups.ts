@@ -3,6 +3,8 @@ export interface IngestConfig {
   /** Base URL without `/v1/…` and without a trailing slash. */
   readonly endpoint: string;
   readonly protocol: 'http/protobuf' | 'grpc';
+  /** Where the same is taken over gRPC too. */
+  readonly grpcEndpoint?: string | undefined;
   readonly token: string;
   /** What every request carries, the token among them. */
   readonly headers: Readonly<Record<string, string>>;

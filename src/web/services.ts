@@ -47,12 +47,15 @@ export interface IngestActivity {
     readonly count: number;
     readonly last: Date;
   }[];
+  /** Why what was sent can be queried later than usual. */
+  readonly crowded?: string | undefined;
 }
 
 export interface IngestDescription {
   /** Base URL without `/v1/…`. */
   readonly endpoint: string;
   readonly protocol: string;
+  readonly grpc_endpoint?: string;
   readonly token: string;
   readonly signals: Readonly<Record<'traces' | 'metrics' | 'logs', string>>;
   /** OTEL_*. */

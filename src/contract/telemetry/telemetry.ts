@@ -174,6 +174,8 @@ export interface TelemetrySink {
   load(load: TelemetryLoad, signal: AbortSignal): Promise<void>;
   /** How long rows of this organization gather before a load; a second where absent. */
   gatherMs?(organizationId: OrganizationId): number;
+  /** Of how many organizations it loads rows at once; those of more take turns, and their rows gather for longer. */
+  readonly atOnce?: number;
   /** Waits until a load can begin at once, where that may take a while; answers how to say that it was, or will not be; safe twice. */
   hold?(organizationId: OrganizationId): Promise<() => void>;
   /** Time of the newest row; undefined where there is none. Without it, retention trusts the clock at its first run. */

@@ -38,7 +38,7 @@ export const frontWiring: Wiring<FrontParts> = {
   ingest({ ingestTokens, storage, sink, urls, foundation }) {
     const { collector } = foundation.config.ingest;
     if (collector !== undefined) return collectorSource(collector, storage.directory);
-    return sink === undefined ? noIngest : ingestSource(ingestTokens, urls.publicUrl);
+    return sink === undefined ? noIngest : ingestSource(ingestTokens, urls.publicUrl, foundation.config.ingest.grpc);
   },
   tools: ({
     storage,

@@ -1,20 +1,22 @@
 import type { OrganizationId } from '../../contract/core/index.ts';
-import type { Finding } from '../../contract/telemetry/index.ts';
+import type { Finding, TelemetrySink } from '../../contract/telemetry/index.ts';
 import type { Storage } from '../../contract/storage/index.ts';
-import { readActivity } from '../../telemetry/ingest/activity.ts';
+import { readActivity, type IngestActivity as Recorded } from '../../telemetry/ingest/activity.ts';
 import type { IngestActivity } from '../../web/services.ts';
 
 interface Place {
   readonly storage: Storage;
+  readonly sink: Pick<TelemetrySink, 'atOnce'> | undefined;
   readonly foundation: { readonly dataDirectory: string; readonly now: () => Date };
 }
 
 /** What had no valid token is shown to an organization only if it is the only one: it may be another's. */
 export async function organizationActivity(
-  { storage, foundation }: Place,
+  { storage, sink, foundation }: Place,
   id: OrganizationId,
 ): Promise<IngestActivity> {
-  const { arrivals, refusals } = await readActivity(foundation.dataDirectory, foundation.now());
+  const now = foundation.now();
+  const { arrivals, refusals } = await readActivity(foundation.dataDirectory, now);
   const isAlone = (await storage.directory.organizations()).length === 1;
   const arrival = arrivals[id];
   return {
@@ -22,7 +24,26 @@ export async function organizationActivity(
     refusals: refusals
       .filter(({ organization }) => organization === id || (isAlone && organization === undefined))
       .map(({ reason, userAgent, count, last }) => ({ reason, userAgent, count, last: new Date(last) })),
+    crowded: senders(arrivals, now) > (sink?.atOnce ?? Infinity) ? late : undefined,
   };
+}
+
+const late =
+  'More organizations send at once than this gateway has engines for, so that what is sent can be queried ten seconds later, or more.';
+const sendingMs = 60_000;
+
+function senders(arrivals: Recorded['arrivals'], now: Date): number {
+  return Object.values(arrivals).filter(({ at }) => at > now.getTime() - sendingMs).length;
+}
+
+/** Of a sink that loads the rows of so many organizations at once. */
+export async function crowdingFinding(dataDirectory: string, atOnce: number): Promise<Omit<Finding, 'check'>> {
+  const now = new Date();
+  const count = senders((await readActivity(dataDirectory, now)).arrivals, now);
+  const detail = `${count} organizations sent within a minute; engines open at once: ${atOnce} at most`;
+  if (count <= atOnce) return { status: 'ok', detail };
+  const hint = 'Raise telemetry.openEngines where there is memory for more, or serve ClickHouse or PostgreSQL.';
+  return { status: 'warn', detail: `${detail}. Rows of the others can be queried ten seconds later, or more`, hint };
 }
 
 const mostTold = 5;

@@ -22,6 +22,21 @@ describe('the ingest configuration', () => {
   });
 });
 
+describe('the endpoint for gRPC', () => {
+  const described = async (url: string, grpc?: { port: number }) =>
+    describeIngest(await ingestSource({ current: async () => 'it_x' }, url, grpc).config(newId('org'))).grpc_endpoint;
+
+  it('is named where it is on: the listener itself, or behind TLS the proxy at the usual port', async () => {
+    expect(await described('http://10.0.0.1:8080')).toBeUndefined();
+    expect(await described('http://10.0.0.1:8080', { port: 14_317 })).toBe('http://10.0.0.1:14317');
+    expect(await described('http://[::1]:8080', { port: 4_317 })).toBe('http://[::1]:4317');
+    expect(await described('https://sightline.example.com/base', { port: 14_317 })).toBe(
+      'https://sightline.example.com:4317',
+    );
+    expect(await described('http://10.0.0.1:8080', { port: 0 })).toBeUndefined();
+  });
+});
+
 describe("a company's own collector", () => {
   const acme = newId('org');
   const globex = newId('org');

@@ -25,15 +25,34 @@ export const noIngest: IngestSource = {
 };
 
 /** Our own receiver. It only reads: the token was made with the organization. */
-export function ingestSource(ingestTokens: Pick<IngestTokens, 'current'>, endpoint: string): IngestSource {
+export function ingestSource(
+  ingestTokens: Pick<IngestTokens, 'current'>,
+  endpoint: string,
+  grpc?: Config['ingest']['grpc'],
+): IngestSource {
+  const grpcEndpoint = grpc && grpcUrl(endpoint, grpc.port);
   return {
     async config(organizationId) {
       const token = await ingestTokens.current(organizationId);
       if (token === undefined) throw noToken('An operator makes one with: sightline ingest rotate --org NAME');
       // Without a space, which some SDKs send on as %20; the only form that Prometheus takes.
-      return { endpoint, protocol: 'http/protobuf', token, headers: { 'x-api-key': token } };
+      return {
+        endpoint,
+        protocol: 'http/protobuf',
+        ...(grpcEndpoint !== undefined && { grpcEndpoint }),
+        token,
+        headers: { 'x-api-key': token },
+      };
     },
   };
+}
+
+/** Our listener speaks no TLS: a proxy before it does, at the port that gRPC senders expect. */
+function grpcUrl(publicUrl: string, port: number): string | undefined {
+  const { protocol, hostname } = new URL(publicUrl);
+  if (protocol === 'https:') return `https://${hostname}:4317`;
+  // Of port 0 only the running gateway knows which it is.
+  return port === 0 ? undefined : `http://${hostname}:${port}`;
 }
 
 /** A company's own collector, by the template in the config. */

@@ -35,6 +35,7 @@ export const telemetryPage = definePage({
           [
             ['Endpoint', described.endpoint] as const,
             ['Protocol', described.protocol] as const,
+            ...(described.grpc_endpoint === undefined ? [] : [['gRPC endpoint', described.grpc_endpoint] as const]),
             ...Object.entries(described.signals).map(
               ([name, url]) => [`${name[0]?.toUpperCase()}${name.slice(1)}`, url] as const,
             ),
@@ -69,8 +70,9 @@ function setUp(described: IngestDescription): Html {
 }
 
 async function activity({ organization }: MemberVisit, services: PageServices): Promise<Html> {
-  const { arrival, refusals } = await services.ingestActivity(organization.id);
+  const { arrival, refusals, crowded } = await services.ingestActivity(organization.id);
   return html`<h2>What came in</h2>
+    ${crowded !== undefined && warning(`${crowded} An operator of this gateway can change that.`)}
     <p>
       ${
         arrival === undefined

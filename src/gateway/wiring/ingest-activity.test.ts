@@ -1,0 +1,56 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { silentLogger } from '../../../test/contract/host.ts';
+import { emptyStore } from '../../../test/support/stores.ts';
+import { newId, type OrganizationId } from '../../contract/core/index.ts';
+import type { Storage } from '../../contract/storage/index.ts';
+import type { TelemetrySink } from '../../contract/telemetry/index.ts';
+import { ActivityLog } from '../../telemetry/ingest/activity.ts';
+import { crowdingFinding, organizationActivity } from './ingest-activity.ts';
+
+describe('organizations that send at once', () => {
+  const [acme, globex]: readonly OrganizationId[] = [newId('org'), newId('org')];
+  let dataDirectory = '';
+  let store: Awaited<ReturnType<typeof emptyStore>>;
+  let storage: Storage;
+  beforeAll(async () => {
+    dataDirectory = await mkdtemp(join(tmpdir(), 'sightline-'));
+    store = await emptyStore();
+    storage = store.open();
+    await storage.start(AbortSignal.timeout(30_000));
+    const log = new ActivityLog(dataDirectory, 0, silentLogger, () => new Date());
+    const yesterday = new ActivityLog(dataDirectory, 1, silentLogger, () => new Date(Date.now() - 86_400_000));
+    for (const id of [acme, globex]) if (id) log.arrived(id, 'shop');
+    yesterday.arrived(newId('org'), 'old');
+    for (const each of [log, yesterday]) await each.stop();
+  });
+  afterAll(async () => {
+    await storage.stop();
+    await store.cleanup();
+    await rm(dataDirectory, { recursive: true });
+  });
+
+  it('are a warning to the operator where they are more than engines may be open, with what to do', async () => {
+    expect(await crowdingFinding(dataDirectory, 2)).toMatchObject({ status: 'ok' });
+    expect(await crowdingFinding(dataDirectory, 1)).toMatchObject({
+      status: 'warn',
+      detail: expect.stringContaining('2 organizations'),
+      hint: expect.stringContaining('telemetry.openEngines'),
+    });
+  });
+
+  it('are said on the page of each, and not how many or who they are', async () => {
+    const of = async (sink: Pick<TelemetrySink, 'atOnce'>, id = acme) => {
+      if (id === undefined) throw new Error('no organization');
+      const foundation = { dataDirectory, now: () => new Date() };
+      return await organizationActivity({ storage, sink, foundation }, id);
+    };
+    expect((await of({ atOnce: 2 })).crowded).toBeUndefined();
+    expect((await of({})).crowded).toBeUndefined();
+    const { crowded } = await of({ atOnce: 1 });
+    expect(crowded).toMatch(/More organizations send at once/);
+    expect(crowded).not.toMatch(/\b[12]\b|org_/);
+  });
+});
