@@ -11,6 +11,7 @@ export type * from './mapping.ts';
 export type * from './values.ts';
 export type * from './warehouse.ts';
 export * from './cells.ts';
+export * from './critical-path.ts';
 export * from './failures.ts';
 export * from './fingerprint.ts';
 export * from './operations.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { criticalPath, type TimedSpan } from './steps/trace-paths.ts';
+import { criticalPath, type TimedSpan } from './critical-path.ts';
 
 const span = (id: string, parentId: string, start: number, duration: number, more: Partial<TimedSpan> = {}) => ({
   id,
