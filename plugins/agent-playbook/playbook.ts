@@ -20,6 +20,7 @@ import { placedIn, sampleNote, sampleOf } from './sample.ts';
 import type { Step, Scene } from './scene.ts';
 import { whatIsThere } from './what-is-there.ts';
 import { changesAround } from './steps/changes.ts';
+import { course } from './steps/course.ts';
 import { exemplars } from './steps/exemplars.ts';
 import { withLineKinds } from './steps/line-kinds.ts';
 import { logPatterns } from './steps/log-patterns.ts';
@@ -250,7 +251,8 @@ async function* close(scene: Scene, clues: Clues, notes: readonly string[]): Ste
   const isLight = suspect === undefined && lightestTraffic(clues.latency) !== undefined;
   const whole = isLight && before && before.end >= now.start ? { start: before.start, end: now.end } : undefined;
   const rise = whole && (yield* onset({ ...scene, range: whole, bad: 'failed' }));
-  return conclude(scene, { clues, closer, changes, rise }, [
+  const trend = suspect && (yield* course(scene, clues));
+  return conclude(scene, { clues, closer, changes, rise, trend }, [
     ...notes,
     ...(scene.sample === undefined ? [] : [sampleNote(scene.sample)]),
     ...(suspect === undefined || clues.basis === undefined ? [] : [basisNote(scene, clues.basis)]),

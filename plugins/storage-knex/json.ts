@@ -81,6 +81,7 @@ const conclusion = z.looseObject({
     }),
   ),
   not_checked: z.array(z.string()).exactOptional(),
+  trend: z.array(z.number()).exactOptional(),
 });
 
 const finding = z.looseObject({
@@ -92,6 +93,7 @@ const finding = z.looseObject({
   rivals: z
     .array(z.looseObject({ service: z.string(), why: z.string(), why_not: z.string().exactOptional() }))
     .exactOptional(),
+  trend: z.array(z.number()).exactOptional(),
 });
 
 const part = z.discriminatedUnion('type', [

@@ -22,12 +22,19 @@ import { affected, confidenceOf, explains, headline, impact, nextSteps, ruledOut
 export interface Found extends Unsuspected {
   /** At the first suspect. */
   readonly closer: CloserLook | undefined;
+  /** How bad it was over time. */
+  readonly trend: readonly number[] | undefined;
 }
 
-export function conclude(scene: Scene, { clues, closer, changes, rise }: Found, notes: readonly string[]): Report {
+export function conclude(
+  scene: Scene,
+  { clues, closer, changes, rise, trend }: Found,
+  notes: readonly string[],
+): Report {
   const [suspect] = clues.suspects;
   if (suspect === undefined || closer === undefined) return nothingWrong(scene, { clues, changes, rise }, notes);
-  return somethingWrong(scene, clues, suspect, closer, changes, notes);
+  const report = somethingWrong(scene, clues, suspect, closer, changes, notes);
+  return trend === undefined ? report : { ...report, conclusion: { ...report.conclusion, trend } };
 }
 
 function somethingWrong(

@@ -55,10 +55,25 @@ export interface Conclusion {
   readonly onset?: string;
   /** The stretch that was looked at, RFC 3339. */
   readonly window?: { readonly start: string; readonly end: string };
+  /** How bad it was in each part of that time and of the time before, by one measure: at most 60 numbers from 0. */
+  readonly trend?: readonly number[];
 }
 
+/** Columns by which a step is known for one operation's requests over time; the first is the start of a part. */
+export const courseColumns = [
+  'bucket',
+  'requests',
+  'failed',
+  'median_nano',
+  'p95_nano',
+  'service_name',
+  'name',
+] as const;
+/** Columns by which a step is known for how long requests take. */
+export const spreadColumns = ['up_to_ms', 'requests_now', 'requests_before'] as const;
+
 /** What stands beside an incident in lists and is searched, of the conclusion that its document tells. */
-export interface Finding extends Pick<Conclusion, 'root_cause' | 'service' | 'category' | 'confidence'> {
+export interface Finding extends Pick<Conclusion, 'root_cause' | 'service' | 'category' | 'confidence' | 'trend'> {
   /** The texts of its claims. */
   readonly claims: readonly string[];
   /** The likeliest of the other services that may be the cause. */
@@ -80,7 +95,8 @@ export function findingOf({ claims, ...conclusion }: Conclusion): Finding | unde
   const rivals = others.map(({ service: name, why, why_not: not }) =>
     not === undefined ? { service: name, why: cut(why) } : { service: name, why: cut(why), why_not: cut(not) },
   );
-  return { ...cause, claims: said, ...(rivals.length > 0 && { rivals }) };
+  const { trend } = conclusion;
+  return { ...cause, claims: said, ...(rivals.length > 0 && { rivals }), ...(trend && { trend }) };
 }
 
 export interface Investigation {

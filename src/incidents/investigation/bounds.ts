@@ -64,8 +64,11 @@ export function boundConclusion(conclusion: Conclusion): Conclusion {
     ...(conclusion.window && {
       window: { start: clip(conclusion.window.start, 40), end: clip(conclusion.window.end, 40) },
     }),
+    ...(conclusion.trend && { trend: conclusion.trend.slice(0, 60).map(boundNumber) }),
   };
 }
+
+const boundNumber = (value: number): number => (Number.isFinite(value) ? Math.max(0, value) : 0);
 
 function boundSuspicion({ service, why, why_not: not, evidence_ids: ids }: Suspicion): Suspicion {
   return {
