@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { RequestHandler } from 'express';
+import { graphicsStyle } from './graphics/style.ts';
 
 /** The one stylesheet: calm, light and dark as the system is, from a narrow phone to a wide screen, in the system's fonts. */
 const style = `
@@ -141,7 +142,43 @@ details { margin: 0 0 1rem; }
 blockquote { margin: 0 0 1rem; padding-left: 1rem; border-left: 3px solid var(--line); color: var(--soft); }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 
+.strip { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: center; margin: -.4rem 0 1rem; }
+.strip .actions { margin: 0 0 0 auto; gap: .5rem; }
+.severity-critical, .severity-high { color: var(--danger); border-color: var(--danger); font-weight: 600; }
+.waiting { display: flex; flex-wrap: wrap; gap: .25rem 1rem; align-items: baseline; padding: .5rem 1rem; }
+.waiting > * { margin: 0; }
+.warning.waiting h2, .waiting p { font-size: .95rem; }
+.incident { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0 1.5rem; }
+.incident .card { padding: 1.1rem 1.25rem; margin-bottom: 1rem; box-shadow: none; }
+.incident aside h2 { margin-top: 0; }
+.incident aside textarea { min-height: 5rem; }
+.answer { font-size: .95rem; }
+.answer > dl { margin: 0; gap: .5rem 1.25rem; }
+.answer > dl > dt { font-weight: 600; color: var(--text); }
+.answer ul, .answer .markdown { margin-bottom: 0; }
+.courses, .cards { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 15rem), 1fr)); }
+.cards { grid-template-columns: repeat(auto-fit, minmax(min(100%, 19rem), 1fr)); align-items: start; gap: 0 1rem; }
+figure { margin: 0 0 .75rem; min-width: 0; }
+figcaption { font-weight: 600; font-size: .9rem; margin-bottom: .35rem; }
+.figures { margin: .25rem 0 0; font-size: .85rem; }
+.figures > summary { font-weight: 400; color: var(--soft); }
+.key { list-style: none; padding: 0; margin: 0; display: flex; flex-wrap: wrap; gap: .2rem 1rem; font-size: .85rem; }
+.gfx.sign { display: inline-block; width: 14px; vertical-align: -2px; }
+.events { margin-bottom: 0; }
+.findings { columns: 19rem; column-gap: 1rem; }
+.findings > .card { break-inside: avoid; font-size: .95rem; }
+.incident details { margin-bottom: .4rem; }
+.incident summary { font-size: .9rem; }
+.incident h2 { margin-top: 1.25rem; }
+.incident .card > h2, .incident .card > h3 { margin-top: 0; }
+.incident .card > p { margin-bottom: .5rem; }
+
+@media (min-width: 64rem) {
+  .incident { grid-template-columns: minmax(0, 1fr) 18rem; }
+  .incident .below { grid-column: 1 / span 2; }
+}
 @media (max-width: 40rem) {
+  .strip .actions { margin-left: 0; }
   .alone { padding-top: 1.5rem; }
   main { padding-top: 1.25rem; }
   .top nav { margin-left: -.7rem; }
@@ -154,7 +191,7 @@ blockquote { margin: 0 0 1rem; padding-left: 1rem; border-left: 3px solid var(--
 @media (prefers-reduced-motion: no-preference) { button, .button, nav a { transition: background-color .12s, border-color .12s; } }
 `.trimStart();
 
-/** What a page does besides, in a browser that runs scripts: copy buttons. Nothing depends on it. */
+/** What a page does besides, in a browser that runs scripts: copy buttons, and the local time where the pointer rests. Nothing depends on it. */
 const script = `
 for (const button of document.querySelectorAll('button[data-copy]')) {
   const source = document.getElementById(button.dataset.copy);
@@ -166,6 +203,10 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
     button.textContent = 'Copied';
     setTimeout(() => { button.textContent = label; }, 2000);
   });
+}
+for (const time of document.querySelectorAll('time[datetime]')) {
+  const at = new Date(time.dateTime);
+  if (!Number.isNaN(at.getTime())) time.title = at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 }
 `.trimStart();
 
@@ -184,7 +225,7 @@ interface Asset {
 
 /** What pages load, each named by its content, so that a browser keeps it for ever and never shows an old one. */
 export const assets = {
-  style: asset('css', 'text/css; charset=utf-8', style),
+  style: asset('css', 'text/css; charset=utf-8', `${style}${graphicsStyle}`),
   script: asset('js', 'text/javascript; charset=utf-8', script),
   icon: asset('svg', 'image/svg+xml', `${mark}\n`),
 } as const;

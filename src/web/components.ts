@@ -1,3 +1,4 @@
+import type { Picture } from './graphics/picture.ts';
 import { html, type Html, type Renderable } from './html.ts';
 import type { View, Visit } from './page.ts';
 
@@ -122,6 +123,21 @@ export function warning(text: Renderable): Html {
   return html`<div class="warning"><p>${text}</p></div>`;
 }
 
+/** A picture under its title, and behind a click the same as a table. */
+export function figure({ title, svg, columns, rows }: Picture): Html {
+  return html`<figure>
+    <figcaption>${title}</figcaption>
+    ${svg}
+    ${
+      rows.length > 0 &&
+      html`<details class="figures">
+        <summary>As a table<span class="hidden">: ${title}</span></summary>
+        ${table({ label: title, columns, rows, empty: '' })}
+      </details>`
+    }
+  </figure>`;
+}
+
 /** Text to take along. The button shows itself where a script can copy. `id` is unique in the page. */
 export function copyable(id: string, text: string): Html {
   return html`<pre tabindex="0"><code id="${id}">${text}</code></pre>
@@ -132,6 +148,13 @@ export function copyable(id: string, text: string): Html {
 export function moment(date: Date): Html {
   const iso = date.toISOString();
   return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`;
+}
+
+/** `25 min`, `3 h`, `2 days`: how long ago, roughly. */
+export function age(from: Date, now: Date): string {
+  const minutes = Math.max(0, Math.round((now.getTime() - from.getTime()) / 60_000));
+  if (minutes < 120) return `${minutes} min`;
+  return minutes < 2 * 24 * 60 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / (24 * 60))} days`;
 }
 
 /** A name that a stranger chose: without what would reorder or hide the text around it, and not longer than a name. */

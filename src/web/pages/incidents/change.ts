@@ -43,7 +43,9 @@ export const changePage = definePage({
   access: 'member',
   async get(visit) {
     const incident = await findIncident(visit.workspace, visit.params['key'] ?? '');
-    return formView(visit, incident, asItIs(incident));
+    // A button leads here with the status that it is named after; nothing changes until the form is sent.
+    const wanted = nextStatuses(incident.status).find((status) => status === visit.search.get('status'));
+    return formView(visit, incident, { ...asItIs(incident), ...(wanted && { status: wanted }) });
   },
   async post(visit, form) {
     const { workspace, params, user } = visit;

@@ -1,8 +1,9 @@
 import type { Investigation, InvestigationStep } from '../../../contract/storage/index.ts';
-import { copyable, moment, table } from '../../components.ts';
+import { copyable, figure, moment, table } from '../../components.ts';
 import { html, type Html } from '../../html.ts';
 import { renderInline } from '../../markdown/render.ts';
 import { definePage } from '../../page.ts';
+import { stepPicture } from './comparison.ts';
 import { findIncident } from './words.ts';
 
 const mostInvestigations = 5;
@@ -51,21 +52,35 @@ function runHtml(
 }
 
 function stepHtml(step: InvestigationStep, place: string): Html {
-  const { evidence_id: id, question, observation, verdict, sql, columns, rows, row_count: count, error } = step;
-  const shown = rows.slice(0, mostRows);
+  const { evidence_id: id, question, observation, verdict, error } = step;
+  const picture = stepPicture(step, { id: `step-${place}-picture` });
   return html`<section class="card" aria-labelledby="step-${place}">
     <h3 id="step-${place}">${id}: ${renderInline(question)}</h3>
     <p>${renderInline(observation)} <span class="tag">${verdicts[verdict]}</span></p>
-    ${error !== undefined && html`<p class="alert">${error}</p>`}
-    <details>
-      <summary>SQL</summary>
+    ${error !== undefined && html`<p class="alert">${error}</p>`} ${picture && figure(picture)}
+    ${stepDetails(step, place)}
+  </section>`;
+}
+
+/** The statement of a step and the first of its rows. */
+export function stepDetails(
+  { evidence_id: id, sql, columns, rows, row_count: count }: InvestigationStep,
+  place: string,
+): Html {
+  const shown = rows.slice(0, mostRows);
+  return html`<details>
+      <summary>SQL<span class="hidden"> of ${id}</span></summary>
       ${copyable(`sql-${place}`, sql)}
     </details>
     ${
       shown.length > 0 &&
       html`<details>
         <summary>
-          ${count} ${count === 1 ? 'row' : 'rows'}${shown.length < count && `, the first ${shown.length}`}
+          ${count} ${count === 1 ? 'row' : 'rows'}${shown.length < count && `, the first ${shown.length}`}<span
+            class="hidden"
+          >
+            of ${id}</span
+          >
         </summary>
         ${table({
           label: `Rows of ${id}`,
@@ -74,8 +89,7 @@ function stepHtml(step: InvestigationStep, place: string): Html {
           empty: '',
         })}
       </details>`
-    }
-  </section>`;
+    }`;
 }
 
 function cellText(cell: unknown): Html {

@@ -1,90 +1,153 @@
 import {
   chooseInvestigation,
   howItEnded,
+  nextStatuses,
   precedents,
   type Chat,
   type Incident,
   type IncidentAlerts,
   type IncidentDocument,
+  type Investigation,
   type Precedent,
   type Resolution,
-  type TimelineEntry,
 } from '../../../contract/storage/index.ts';
-import { facts, moment, table } from '../../components.ts';
+import { age, facts, figure, moment, table } from '../../components.ts';
 import { html, type Html } from '../../html.ts';
 import { renderInline, renderMarkdown } from '../../markdown/render.ts';
 import { definePage, type MemberVisit } from '../../page.ts';
 import type { PathTo } from '../../paths.ts';
+import { chatStatusWords } from '../chats/list.ts';
 import { messageForm } from '../chats/chat.ts';
-import { chatTable } from '../chats/list.ts';
+import { answerSection } from './answer.ts';
 import { documentHtml } from './document.ts';
+import { findings, traces } from './findings.ts';
+import { coursePictures, courseOf, mapPicture, spreadPicture, type Shown } from './pictures.ts';
+import { marksOf } from './rows.ts';
+import { historySection, sign, timelineSection } from './timeline.ts';
+import { waitedOn, waitsForViewer } from './waiting.ts';
 import { findIncident, alertStatusWords, resolutionWords, severityWords, statusWords } from './words.ts';
-import { investigationSection, waitedOn, waitsForViewer } from './investigation.ts';
 
 const mostChats = 20;
 const mostAlerts = 50;
-const mostEntries = 200;
 
+/** One screen says what is wrong and what to do; below it stands why that is believed. Nothing is asked of the telemetry. */
 export const incidentPage = definePage({
   path: '/incidents/:key',
   access: 'member',
-  async get(visit) {
+  async get(visit, { now }) {
     const { workspace, to, user, params } = visit;
     const incident = await findIncident(workspace, params['key'] ?? '');
-    const [document, timeline, investigations, chats, alerts] = await Promise.all([
+    const [document, history, investigations, chats, alerts, before] = await Promise.all([
       workspace.incidents.document(incident.id),
       workspace.incidents.timeline(incident.id),
       workspace.investigations.ofIncident(incident.id),
       workspace.chats.list({ incidentId: incident.id, limit: mostChats }),
       workspace.alerts.ofIncident(incident.id),
+      precedents(workspace.incidents, incident.finding, incident),
     ]);
-    const before = await precedents(workspace.incidents, incident.finding, incident);
-    const question = chooseInvestigation(investigations)?.question;
+    const chosen = chooseInvestigation(investigations);
+    const steps = chosen === undefined ? [] : await workspace.investigations.steps(chosen.id);
+    const marks = marksOf(steps, chosen?.conclusion, alerts);
+    const shown: Shown = { steps, conclusion: chosen?.conclusion, marks };
     const asked = chats.items.find(({ createdBy, status }) => createdBy.id === user.id && status === 'waiting');
-    const forViewer = waitsForViewer(incident, user.email);
-    const isTold = (text: string): boolean => document?.markdown.includes(text) === true;
     return {
       title: `${incident.key}: ${incident.title}`,
-      body: html`${forViewer && waitingNotice(visit, incident, asked, question)} ${incidentFacts(incident, visit)}
-        <p><a class="button quiet" href="${to(`/incidents/${incident.key}/change`)}">Change</a></p>
-        ${
-          incident.summary !== '' &&
-          !isTold(incident.summary) &&
-          html`<h2>Summary</h2>
-            <p dir="auto" class="wrap">${incident.summary}</p>`
-        }
-        ${investigationSection(investigations, incident, to, isTold)}
-        ${before.length > 0 && precedentSection(before, to)} ${documentSection(document, incident, to)}
-        ${alertSection(alerts)}
-        <h2>Chats</h2>
-        ${chatTable(chats.items, { to, user, empty: 'Nobody has asked the agent about this incident yet.' })}
-        ${chats.nextCursor !== undefined && html`<p class="soft">The ${mostChats} that changed last are shown.</p>`}
-        ${
-          !forViewer &&
-          html`<div class="card">
-            <h3>Ask the agent about this incident</h3>
-            ${answerForm(visit, incident, asked)}
-          </div>`
-        }
-        ${timelineSection(timeline)}
-        <p><a href="${to('/incidents')}">All incidents</a></p>`,
+      body: html`${strip(visit, incident, now())}
+        ${waitsForViewer(incident, user.email) && waitingNotice(visit, incident, chosen?.question)}
+        <div class="incident">
+          ${answerSection({ incident, chosen, document, shown })}
+          <aside aria-label="Chat">
+            <section class="card" aria-labelledby="ask">
+              <h2 id="ask">${chosen?.question === undefined ? 'Ask the agent' : 'Answer the agent'}</h2>
+              ${answerForm(visit, incident, asked)} ${chatList(chats.items, to)}
+              ${chats.nextCursor !== undefined && html`<p class="soft">The ${mostChats} that changed last are shown.</p>`}
+            </section>
+            ${before.length > 0 && precedentSection(before, to)}
+          </aside>
+          <div class="below">
+            ${overTime(shown, html`${incidentFacts(incident, visit)} ${chosen && investigationFacts(chosen, investigations.length)}`)}
+            ${findings(shown)} ${traces(shown)} ${timelineSection(incident, marks)}
+            ${steps.length > 0 && html`<p><a href="${to(`/incidents/${incident.key}/evidence`)}">All the evidence: each question, its SQL and what came back</a></p>`}
+            ${documentSection(document, chosen, incident, to)} ${alertSection(alerts)} ${historySection(history)}
+            <p><a href="${to('/incidents')}">All incidents</a></p>
+          </div>
+        </div>`,
     };
   },
 });
 
-function waitingNotice(
-  visit: MemberVisit,
-  incident: Incident,
-  asked: Chat | undefined,
-  question: string | undefined,
-): Html {
+/** How it stands, and what can be done about that. */
+function strip({ to }: MemberVisit, { key, status, severity, startedAt }: Incident, now: Date): Html {
+  const next = nextStatuses(status);
+  const change = `/incidents/${key}/change`;
+  const action = (wanted: 'mitigated' | 'resolved', label: string): Html | false =>
+    next.includes(wanted) && html`<a class="button quiet small" href="${to(change)}?status=${wanted}">${label}</a>`;
+  return html`<div class="strip">
+    <span class="tag severity-${severity}">${severityWords[severity]}</span>
+    <span class="tag">${statusWords[status]}</span>
+    <span class="soft">started ${age(startedAt, now)} ago</span>
+    <span class="actions"
+      ><a class="button quiet small" href="#message">Ask or answer</a
+      >${action('mitigated', 'Mitigated')}${action('resolved', 'Resolve')}<a
+        class="button quiet small"
+        href="${to(change)}"
+        >Change</a
+      ></span
+    >
+  </div>`;
+}
+
+function waitingNotice({ user }: MemberVisit, incident: Incident, question: string | undefined): Html {
   const { reason, since } = incident.waitingOn;
-  return html`<section class="warning" aria-labelledby="waiting">
-    <h2 id="waiting">This incident waits on ${waitedOn(incident, visit.user.email)}</h2>
+  return html`<section class="warning waiting" aria-labelledby="waiting">
+    <h2 id="waiting">This incident waits on ${waitedOn(incident, user.email)}</h2>
     ${question === undefined ? html`<p dir="auto">${reason ?? 'Nobody wrote why.'}</p>` : renderMarkdown(question, 3)}
-    <p class="soft">Since ${moment(since)}.</p>
-    ${answerForm(visit, incident, asked)}
+    <small>since ${moment(since)}</small>
   </section>`;
+}
+
+/** Requests over time with what happened, the service map, and the latency distribution. */
+function overTime(shown: Shown, known: Html): Html {
+  const courses = coursePictures(shown);
+  const [map, spread] = [mapPicture(shown), spreadPicture(shown)];
+  const of = courseOf(shown);
+  return html`<section aria-labelledby="over-time">
+    <h2 id="over-time">
+      ${of === undefined ? 'How it stands' : html`Over time: <bdi>${of.service}</bdi> <bdi>${of.operation}</bdi>`}
+    </h2>
+    ${
+      courses.length > 0 &&
+      html`<div class="card">
+        <div class="courses">${courses.map(figure)}</div>
+        <ul class="key">
+          ${shown.marks.map(({ at, kind, label }) => html`<li>${sign(kind)} ${new Date(at).toISOString().slice(11, 16)} <bdi>${label}</bdi></li>`)}
+        </ul>
+      </div>`
+    }
+    <div class="cards">
+      ${map && html`<div class="card">${figure(map)}</div>`}
+      <div>
+        ${spread && html`<div class="card">${figure(spread)}</div>`}
+        <section class="card" aria-labelledby="facts">
+          <h3 id="facts">Facts</h3>
+          ${known}
+        </section>
+      </div>
+    </div>
+  </section>`;
+}
+
+function chatList(chats: readonly Chat[], to: PathTo): Html | undefined {
+  if (chats.length === 0) return undefined;
+  return html`<ul class="plain">
+    ${chats.map(
+      (chat) =>
+        html`<li>
+          <a href="${to(`/chats/${chat.id}`)}"><bdi>${chat.title}</bdi></a>
+          <small>${chatStatusWords[chat.status]}</small>
+        </li>`,
+    )}
+  </ul>`;
 }
 
 function incidentFacts(incident: Incident, { user: { email }, to }: MemberVisit): Html {
@@ -94,7 +157,6 @@ function incidentFacts(incident: Incident, { user: { email }, to }: MemberVisit)
     text === undefined || text === '' ? undefined : html`<bdi>${text}</bdi>`;
   const why = waitingOn.reason;
   return facts([
-    ['Status', statusWords[incident.status]],
     ['Severity', severityWords[incident.severity]],
     ['Waits on', html`${waitedOn(incident, email)}${why !== undefined && html`: <bdi>${why}</bdi>`}`],
     ['Resolution', resolution && resolutionHtml(resolution, to)],
@@ -109,13 +171,22 @@ function incidentFacts(incident: Incident, { user: { email }, to }: MemberVisit)
   ]);
 }
 
+function investigationFacts({ status, askedAt, finishedAt, engine, conclusion }: Investigation, count: number): Html {
+  return html`<p class="soft">
+    Investigated by <bdi>${engine}</bdi>, asked ${moment(askedAt)}${finishedAt && html`, ended ${moment(finishedAt)}`}:
+    ${status}${conclusion && conclusion.category !== '' && html`, kind <bdi>${conclusion.category}</bdi>`}.
+    ${count > 1 && `It is the latest of ${count}.`}
+  </p>`;
+}
+
 function resolutionHtml({ kind, duplicateOf }: Resolution, to: PathTo): Html {
   if (duplicateOf === undefined) return html`${resolutionWords[kind]}`;
   return html`Duplicate of <a href="${to(`/incidents/${duplicateOf}`)}">${duplicateOf}</a>`;
 }
 
 function precedentSection(before: readonly Precedent[], to: PathTo): Html {
-  return html`<h2>Like this before</h2>
+  return html`<section class="card" aria-labelledby="before">
+    <h2 id="before">Like this before</h2>
     <ul>
       ${before.map(
         (one) =>
@@ -124,13 +195,24 @@ function precedentSection(before: readonly Precedent[], to: PathTo): Html {
             >: ${renderInline(one.finding.root_cause)} ${howItEnded(one)}
           </li>`,
       )}
-    </ul>`;
+    </ul>
+  </section>`;
 }
 
-function documentSection(document: IncidentDocument | undefined, { key }: Incident, to: PathTo): Html {
-  return html`<h2>Document</h2>
-    ${document === undefined ? html`<p class="soft">Nothing has been written yet.</p>` : documentHtml(document)}
-    ${document !== undefined && document.version > 1 && html`<p><a href="${to(`/incidents/${key}/document`)}">All its versions</a></p>`}`;
+/** Folded where it only tells what stands above in other words: all of it is the agent's. */
+function documentSection(
+  document: IncidentDocument | undefined,
+  chosen: Investigation | undefined,
+  { key }: Incident,
+  to: PathTo,
+): Html {
+  if (document === undefined) return html`<p class="soft">No document has been written yet.</p>`;
+  const isTold = chosen?.conclusion !== undefined && document.author.kind === 'agent';
+  return html`<details ${!isTold && html` open`}>
+    <summary>Document</summary>
+    ${documentHtml(document)}
+    ${document.version > 1 && html`<p><a href="${to(`/incidents/${key}/document`)}">All its versions</a></p>`}
+  </details>`;
 }
 
 function alertSection({ listed, total, active }: IncidentAlerts): Html {
@@ -147,14 +229,16 @@ function alertSection({ listed, total, active }: IncidentAlerts): Html {
         .join(', ')}</bdi
     >`,
   ]);
-  return html`<h2>Alerts</h2>
+  return html`<details>
+    <summary>Alerts (${total})</summary>
     ${table({
       label: 'Alerts',
       columns: ['Alert', 'Status', 'Severity', 'Since', 'Until', 'Labels'],
       rows,
       empty: 'No alert belongs to this incident.',
     })}
-    ${total > mostAlerts && html`<p class="soft">${mostAlerts} of ${total} are shown; ${active} are not resolved.</p>`}`;
+    ${total > mostAlerts && html`<p class="soft">${mostAlerts} of ${total} are shown; ${active} are not resolved.</p>`}
+  </details>`;
 }
 
 /** The address is untrusted: the alert's sender wrote it. */
@@ -162,19 +246,6 @@ function alertLink(address: string): Html | undefined {
   const url = URL.parse(address);
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined;
   return html` <small><a href="${url.href}" rel="noopener noreferrer nofollow">Open at ${url.host}</a></small>`;
-}
-
-function timelineSection(entries: readonly TimelineEntry[]): Html {
-  const shown = entries.slice(-mostEntries);
-  const rows = shown.map(({ at, actor, change, from, to }) => [
-    moment(at),
-    html`<bdi>${actor.name}</bdi>`,
-    html`${change.replaceAll('_', ' ')}`,
-    html`${from !== undefined && html`<bdi>${from}</bdi>`}${from !== undefined && to !== undefined && ' → '}${to !== undefined && html`<bdi>${to}</bdi>`}`,
-  ]);
-  return html`<h2>Timeline</h2>
-    ${entries.length > shown.length && html`<p class="soft">The newest ${mostEntries} of ${entries.length} changes are shown.</p>`}
-    ${table({ label: 'Timeline', columns: ['Time', 'Who', 'What', 'Change'], rows, empty: 'Nothing has changed yet.' })}`;
 }
 
 /** The answer goes to the chat in which the agent asked, else to a new one, which joins a waiting investigation. */

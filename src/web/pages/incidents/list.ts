@@ -1,11 +1,12 @@
 import { incidentStatuses, type Incident, type IncidentStatusFilter } from '../../../contract/storage/index.ts';
 import { shortened } from '../../../contract/core/index.ts';
-import { moment, table } from '../../components.ts';
+import { age, moment, table } from '../../components.ts';
+import { sparkline } from '../../graphics/sparkline.ts';
 import { html, type Html } from '../../html.ts';
 import { renderInline } from '../../markdown/render.ts';
 import { definePage, type MemberVisit } from '../../page.ts';
 import { olderPath } from '../../paths.ts';
-import { waitedOn, waitsForViewer } from './investigation.ts';
+import { waitedOn, waitsForViewer } from './waiting.ts';
 import { severityWords, statusWords } from './words.ts';
 
 const perPage = 25;
@@ -14,7 +15,7 @@ const filters = ['open', ...incidentStatuses] as const;
 export const incidentsPage = definePage({
   path: '/incidents',
   access: 'member',
-  async get(visit) {
+  async get(visit, { now }) {
     const { search, workspace, user } = visit;
     const status = filters.find((known) => known === search.get('status'));
     const mine = search.get('waiting') === 'me';
@@ -30,8 +31,8 @@ export const incidentsPage = definePage({
       body: html`${filterForm(visit, status, mine)}
       ${table({
         label: 'Incidents, newest first',
-        columns: ['Incident and cause', 'Status', 'Severity', 'Waits on', 'Services', 'Started'],
-        rows: page.items.map((incident) => row(visit, incident)),
+        columns: ['Incident and cause', 'Course', 'Severity and status', 'Waits on', 'Started'],
+        rows: page.items.map((incident) => row(visit, incident, now())),
         empty: status || mine || cursor !== null ? 'No incident matches.' : 'There has been no incident yet.',
       })}
       ${page.nextCursor !== undefined && html`<p><a class="button quiet" href="${olderPath(visit, '/incidents', page.nextCursor)}">Older incidents</a></p>`}`,
@@ -39,15 +40,17 @@ export const incidentsPage = definePage({
   },
 });
 
-function row({ to, user }: MemberVisit, incident: Incident): readonly Html[] {
+function row({ to, user }: MemberVisit, incident: Incident, now: Date): readonly Html[] {
   const {
     waitingOn: { reason },
     finding,
+    services,
   } = incident;
   const waiting = waitedOn(incident, user.email);
   return [
     html`<a href="${to(`/incidents/${incident.key}`)}"><bdi>${incident.title}</bdi></a>
-      <small>${incident.key}</small
+      <small
+        >${incident.key}${services.length > 0 && html` · <bdi>${services.slice(0, 5).join(', ')}</bdi>${services.length > 5 && ' and more'}`}</small
       >${finding && html`<br /><small>${renderInline(shortened(finding.root_cause, 300))} (${finding.confidence} confidence)</small>`}${finding?.rivals?.map(
         ({ service, why, why_not: not }) =>
           html`<br /><small
@@ -55,14 +58,21 @@ function row({ to, user }: MemberVisit, incident: Incident): readonly Html[] {
               ${renderInline(shortened(why, 160))}${not !== undefined && html` Against it: ${renderInline(shortened(not, 160))}`}</small
             >`,
       )}`,
-    html`${statusWords[incident.status]}`,
-    html`${severityWords[incident.severity]}`,
+    course(finding) ?? html`<span class="soft">–</span>`,
+    html`<span class="tag severity-${incident.severity}">${severityWords[incident.severity]}</span>
+      <br />${statusWords[incident.status]}`,
     waitsForViewer(incident, user.email)
       ? html`<strong>${waiting}</strong>${reason !== undefined && html`<br /><bdi>${reason}</bdi>`}`
       : waiting,
-    html`<bdi>${incident.services.slice(0, 5).join(', ')}</bdi>${incident.services.length > 5 && ' and more'}`,
-    moment(incident.startedAt),
+    html`${age(incident.startedAt, now)} ago<br /><small>${moment(incident.startedAt)}</small>`,
   ];
+}
+
+/** How bad it was, up to when it was investigated. */
+function course(finding: Incident['finding']): Html | undefined {
+  const { trend = [] } = finding ?? {};
+  const worst = trend.indexOf(Math.max(...trend)) + 1;
+  return sparkline(trend, `Course in ${trend.length} parts: worst in part ${worst}`);
 }
 
 function filterForm({ to }: MemberVisit, status: IncidentStatusFilter | undefined, mine: boolean): Html {
