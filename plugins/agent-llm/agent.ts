@@ -1,5 +1,6 @@
 import { code, SightlineError } from '../../src/contract/core/index.ts';
 import type { Agent, AgentEvent, AgentHost, Assignment } from '../../src/contract/agent/index.ts';
+import type { Conclusion } from '../../src/contract/storage/index.ts';
 import { runBaseline, withoutReplies, type BaselineEnd, createJournal, type Doing } from './journal.ts';
 import type { Limits } from './config.ts';
 import { createBudget, type Budget } from './budget.ts';
@@ -138,13 +139,20 @@ async function* conclude(
       yield {
         type: 'conclusion',
         answer: writeAnswer(findings),
-        conclusion,
+        conclusion: { ...conclusion, ...measured(conclusion.service, found) },
         ...(desk.assignment.incident && {
           document: writeDocument(findings, found?.type === 'conclusion' ? found.conclusion.root_cause : ''),
         }),
       };
     }
   }
+}
+
+/** When it began and how it went, as the playbook counted it of the same service. */
+function measured(service: string, found: BaselineEnd | undefined): Pick<Conclusion, 'onset' | 'trend'> {
+  if (found?.type !== 'conclusion' || found.conclusion.service !== service) return {};
+  const { onset, trend } = found.conclusion;
+  return { ...(onset !== undefined && { onset }), ...(trend && { trend }) };
 }
 
 /** A model is open to prompt injection, the playbook is not. The answer says where they differ. */

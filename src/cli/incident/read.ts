@@ -7,6 +7,7 @@ import {
   type Investigation,
   severities,
 } from '../../contract/storage/index.ts';
+import { textSparkline } from '../../web/graphics/sparkline.ts';
 import { orgCommand, orgShape } from '../command.ts';
 import { printable, table } from '../output.ts';
 import { actOnIncidents, type Add, findIncident, incidentJson, waitingText, word } from './common.ts';
@@ -39,6 +40,7 @@ function json(incident: Incident, chosen: Investigation | undefined) {
       question: chosen.question,
       root_cause: chosen.conclusion?.root_cause,
       confidence: chosen.conclusion?.confidence,
+      onset: chosen.conclusion?.onset,
     },
   };
 }
@@ -55,10 +57,12 @@ function text(incident: Incident, chosen: Investigation | undefined): string {
     ['Services', incident.services.join(', ')],
     ['Environment', incident.environment],
     ['Started', incident.startedAt.toISOString()],
+    ['Began', conclusion?.onset],
     ['Mitigated', incident.mitigatedAt?.toISOString()],
     ['Resolved', incident.resolvedAt?.toISOString()],
     ['Investigation', chosen?.status],
     ['It asks', chosen?.question],
+    ['Course', incident.finding?.trend && textSparkline(incident.finding.trend)],
     ['Root cause', conclusion && `${conclusion.root_cause || 'not found'} (confidence: ${conclusion.confidence})`],
   ];
   const facts = lines.flatMap(([name, value]) => (value ? [`${name.padEnd(13)}  ${printable(value)}`] : []));
