@@ -22,7 +22,7 @@ withChromium((launch) => {
     let site: Site;
     beforeAll(async () => {
       site = await openSite(launch);
-    });
+    }, 180_000);
     afterAll(() => site.close());
 
     async function open(email: string, how: Parameters<Site['signedIn']>[1]): Promise<Page> {

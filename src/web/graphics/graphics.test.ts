@@ -118,7 +118,7 @@ describe.each(pictures)('%s, whatever it is given', (_name, arbitrary) => {
         expect(typeof title).toBe('string');
         expect(description).not.toBe('');
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 });

@@ -24,7 +24,7 @@ export function shareOf(value: number, from: number, to: number): number {
 
 /** The end of an axis that begins at 0, and a step that divides it: 1, 2 or 5 times a power of ten. */
 export function niceAxis(highest: number, steps = 3): { readonly top: number; readonly ticks: readonly number[] } {
-  const most = Number.isFinite(highest) && highest > 0 ? highest : 1;
+  const most = highest >= 1e-9 && highest <= 1e15 ? highest : 1;
   const rough = most / steps;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999) ?? 10);
