@@ -14,7 +14,7 @@ import type { Random } from './random.ts';
 import { gaugeMetrics, type GaugeMetric, type Reading } from './scenario.ts';
 import { nodeResource, nodes, serviceNames, services, type Node, type Pod, type ServiceName } from './shop.ts';
 import { podsAt, type Timeline } from './timeline.ts';
-import { counterMetrics, durationMetrics, type CounterMetric, type DurationMetric } from './world.ts';
+import { counterMetrics, durationMetrics, type CounterMetric, type DurationMetric, type Measured } from './world.ts';
 
 /** The boundaries semantic conventions advise for durations in seconds. */
 const bounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10] as const;
@@ -28,6 +28,8 @@ interface Histogram {
   sum: number;
   min: number;
   max: number;
+  /** The slowest since the last report. */
+  slowest?: Measured;
 }
 
 interface Counter {
@@ -47,7 +49,8 @@ export class Meter {
   readonly #histograms = new Map<string, Histogram>();
   readonly #counters = new Map<string, Counter>();
 
-  observe(pod: Pod, metric: DurationMetric, attributes: Attributes, seconds: number): void {
+  observe(pod: Pod, metric: DurationMetric, attributes: Attributes, measured: Measured): void {
+    const { seconds } = measured;
     const key = seriesKey(pod, metric, attributes);
     let series = this.#histograms.get(key);
     if (series === undefined) {
@@ -62,6 +65,7 @@ export class Meter {
     series.sum += seconds;
     series.min = Math.min(series.min, seconds);
     series.max = Math.max(series.max, seconds);
+    if (seconds > (series.slowest?.seconds ?? 0)) series.slowest = measured;
   }
 
   count(pod: Pod, metric: CounterMetric, attributes: Attributes, by: number): void {
@@ -121,7 +125,9 @@ export class Meter {
         max,
         bucketCounts: buckets.map(String),
         explicitBounds: bounds,
+        ...exemplarsOf(series, at),
       };
+      delete series.slowest;
       durations.set(series.metric, [...(durations.get(series.metric) ?? []), point]);
     }
     const counts = new Map<CounterMetric, NumberPoint[]>();
@@ -147,6 +153,13 @@ export class Meter {
     }
     return { points, metrics };
   }
+}
+
+/** Not of a span that is not sent yet. */
+function exemplarsOf({ slowest }: Histogram, at: number): Pick<HistogramPoint, 'exemplars'> {
+  if (slowest === undefined || slowest.at > at * 1000) return {};
+  const { traceId, spanId, seconds } = slowest;
+  return { exemplars: [{ timeUnixNano: nanos(slowest.at), asDouble: seconds, traceId, spanId }] };
 }
 
 const collectorScope: Scope = { name: 'github.com/open-telemetry/opentelemetry-collector-contrib', version: '0.142.0' };

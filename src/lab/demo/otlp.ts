@@ -68,6 +68,12 @@ export interface HistogramPoint {
   readonly max?: number;
   readonly bucketCounts: readonly string[];
   readonly explicitBounds: readonly number[];
+  readonly exemplars?: readonly {
+    readonly timeUnixNano: string;
+    readonly asDouble: number;
+    readonly traceId: string;
+    readonly spanId: string;
+  }[];
 }
 
 export type OtlpMetric = { readonly name: string; readonly unit: string; readonly description: string } & (

@@ -1,4 +1,13 @@
-import { keyValues, nanos, severities, spanKinds, type OtlpEvent, type Severity, type SpanKind } from './otlp.ts';
+import {
+  keyValues,
+  nanos,
+  severities,
+  spanKinds,
+  type Attributes,
+  type OtlpEvent,
+  type Severity,
+  type SpanKind,
+} from './otlp.ts';
 import type { Pod, ServiceName } from './shop.ts';
 import type { DurationMetric, Failure, Site, Traits, World } from './world.ts';
 
@@ -194,12 +203,11 @@ export class Frame {
       'server.port': database.port,
     });
     return this.#ask(client, 'query', database.system, statement.ms, () => {
-      this.#run.world.observe(
-        this.pod,
-        'db.client.operation.duration',
-        { 'db.system.name': database.system, 'db.operation.name': operation, 'db.collection.name': collection },
-        (client.now - client.#opening.at) / 1e6,
-      );
+      client.#observe('db.client.operation.duration', {
+        'db.system.name': database.system,
+        'db.operation.name': operation,
+        'db.collection.name': collection,
+      });
     });
   }
 
@@ -272,14 +280,16 @@ export class Frame {
     };
     const frame = new Frame(this.#run, opening);
     frame.#endure('consume', consume);
-    this.#run.world.observe(
-      frame.pod,
-      'messaging.process.duration',
-      { 'messaging.destination.name': topic },
-      (frame.now - at) / 1e6,
-    );
+    frame.#observe('messaging.process.duration', { 'messaging.destination.name': topic });
     frame.count('messaging.client.consumed.messages', { 'messaging.destination.name': topic });
     frame.close();
+  }
+
+  /** Until now, with the span as the exemplar. */
+  #observe(metric: DurationMetric, attributes: Attributes): void {
+    const seconds = (this.now - this.#opening.at) / 1e6;
+    const { traceId, world } = this.#run;
+    world.observe(this.pod, metric, attributes, { seconds, at: this.now, traceId, spanId: this.spanId });
   }
 
   #open(kind: SpanKind, name: string, attributes: Values): Frame {
@@ -342,7 +352,7 @@ export class Frame {
     Object.assign(frame.attributes, status);
     if (frame.failure !== undefined) frame.attributes['error.type'] = frame.failure.type;
     frame.close();
-    run.world.observe(frame.pod, server.metric, { ...server.dimensions, ...status }, (frame.now - opening.at) / 1e6);
+    frame.#observe(server.metric, { ...server.dimensions, ...status });
     return frame;
   }
 }

@@ -63,8 +63,16 @@ export interface World {
   span(pod: Pod, span: OtlpSpan): void;
   log(pod: Pod, record: OtlpLogRecord): void;
   /** Records into a cumulative histogram of seconds. */
-  observe(pod: Pod, metric: DurationMetric, attributes: Attributes, seconds: number): void;
+  observe(pod: Pod, metric: DurationMetric, attributes: Attributes, measured: Measured): void;
   count(pod: Pod, metric: CounterMetric, attributes: Attributes, by: number): void;
+}
+
+/** A duration, and the span that took it; `at` is when that ended, in epoch microseconds. */
+export interface Measured {
+  readonly seconds: number;
+  readonly at: number;
+  readonly traceId: string;
+  readonly spanId: string;
 }
 
 export const durationMetrics = {
