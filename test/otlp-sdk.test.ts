@@ -93,6 +93,9 @@ const fromResource = {
   service_version: '2.3.4',
   deployment_environment: 'staging',
   resource_attributes: storedResource,
+  scope_attributes: {},
+  schema_url: '',
+  otlp_fields: {},
 };
 
 let directory: string;
@@ -284,6 +287,7 @@ describe.each(transports)('the OpenTelemetry SDK by $name', ({ compression, cont
         kind: names[number],
         status_code: ['UNSET', 'ERROR', 'OK', 'UNSET', 'UNSET'][number],
         status_message: number === 1 ? 'it broke' : '',
+        otlp_fields: { 'links.flags': '[257]' },
         attributes: {
           text: 'ä"\\\n',
           int: '42',
@@ -357,6 +361,9 @@ describe.each(transports)('the OpenTelemetry SDK by $name', ({ compression, cont
       negative_offset: null,
       negative_bucket_counts: [],
       quantile_values: [],
+      as_int: null,
+      zero_threshold: null,
+      exemplars: [],
     };
     const expected = (name: string, fields: object) => {
       expect(point(name)).toBeDefined();
@@ -370,7 +377,7 @@ describe.each(transports)('the OpenTelemetry SDK by $name', ({ compression, cont
         scope_name: 'shop',
         scope_version: '0.9',
         flags: '0',
-        is_monotonic: false,
+        is_monotonic: null,
         ...fields,
       };
     };
@@ -387,7 +394,7 @@ describe.each(transports)('the OpenTelemetry SDK by $name', ({ compression, cont
         is_monotonic: true,
         value: 7,
       }),
-      expected('b.updown', { ...cumulative, type: 'sum', value: -3 }),
+      expected('b.updown', { ...cumulative, type: 'sum', is_monotonic: false, value: -3, as_int: '-3' }),
       expected('c.gauge', { type: 'gauge', aggregation_temporality: '', unit: 'By', value: 0.1 + 0.2 }),
       expected('d.histogram', {
         ...cumulative,
@@ -410,6 +417,7 @@ describe.each(transports)('the OpenTelemetry SDK by $name', ({ compression, cont
         max: 64,
         scale: String(buckets.scale),
         zero_count: '1',
+        zero_threshold: 0,
         positive_offset: String(buckets.positive.offset),
         positive_bucket_counts: buckets.positive.bucketCounts.map(String),
         negative_offset: String(buckets.negative.offset),

@@ -7,6 +7,9 @@ import { code } from '../../src/contract/core/index.ts';
 
 export { code, fenced } from '../../src/contract/core/index.ts';
 
+/** Of metrics: not a counter that only rises. NULL is what it is for anything but a sum. */
+export const isLevel = 'COALESCE(is_monotonic, false) = false';
+
 export function percent(share: number): string {
   const value = share * 100;
   return `${value >= 10 || value === 0 ? value.toFixed(0) : value.toFixed(value >= 1 ? 1 : 2)} %`;

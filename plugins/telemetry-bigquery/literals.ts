@@ -12,6 +12,7 @@ export const columnTypes: Readonly<Record<ColumnType, string>> = {
   'float64[]': 'ARRAY<FLOAT64>',
   events: 'ARRAY<STRUCT<time TIMESTAMP, name STRING, attributes JSON>>',
   links: 'ARRAY<STRUCT<trace_id STRING, span_id STRING, trace_state STRING, attributes JSON>>',
+  exemplars: 'ARRAY<STRUCT<time TIMESTAMP, value FLOAT64, trace_id STRING, span_id STRING, filtered_attributes JSON>>',
   quantiles: 'ARRAY<STRUCT<quantile FLOAT64, value FLOAT64>>',
 };
 

@@ -1,9 +1,10 @@
-import type {
-  AttributeRule,
-  AttributeRules,
-  ColumnType,
-  LogicalColumn,
-  RelationWriter,
+import {
+  itemFields,
+  type AttributeRule,
+  type AttributeRules,
+  type ColumnType,
+  type LogicalColumn,
+  type RelationWriter,
 } from '../../src/contract/telemetry/index.ts';
 import { identifier, textLiteral, timestampLiteral, columnTypes } from './literals.ts';
 import { named } from './tenant.ts';
@@ -44,10 +45,10 @@ export function relationWriter({ guarded }: { readonly guarded: boolean }): Rela
     text: (expression, action, salt) => (action === 'mask' ? "'***'" : hashed(expression, salt)),
     attributes(expression, type, rules) {
       if (type === 'map') return ruledAttributes(expression, rules);
-      const own = type === 'events' ? ['time', 'name'] : ['trace_id', 'span_id', 'trace_state'];
-      const kept = own.map((name) => `entry.${name} AS ${name}`).join(', ');
+      const { others, attributes } = itemFields[type];
+      const kept = others.map((name) => `entry.${name} AS ${name}`).join(', ');
       return (
-        `ARRAY(SELECT AS STRUCT ${kept}, ${ruledAttributes('entry.attributes', rules)} AS attributes ` +
+        `ARRAY(SELECT AS STRUCT ${kept}, ${ruledAttributes(`entry.${attributes}`, rules)} AS ${attributes} ` +
         `FROM UNNEST(${expression}) AS entry WITH OFFSET AS position ORDER BY position)`
       );
     },

@@ -1,14 +1,15 @@
 import {
+  itemFields,
   otelTables,
   tableNames,
   type LogicalColumn,
   type RelationWriter,
   type AttributeRule,
   type AttributeRules,
-  type ColumnType,
+  type AttributesType,
 } from '../../src/contract/telemetry/index.ts';
 import { identifier, literal } from './quote.ts';
-import { typeOf, event, link } from './types.ts';
+import { typeOf } from './types.ts';
 import { jsonToMap } from './json-attributes.ts';
 
 /** `mask` and `hash` of a text expression, see RuleAction. */
@@ -18,18 +19,13 @@ function ruledText(expression: string, action: 'mask' | 'hash', salt: string): s
   return `if(${text} = '', '', substring(lower(hex(SHA256(concat(${literal(salt)}, ${text})))), 1, 16))`;
 }
 
-/** A map, events or links with the rules applied to its attributes. `json`: the expression is a JSON column. */
-function ruledAttributes(
-  expression: string,
-  type: Extract<ColumnType, 'map' | 'events' | 'links'>,
-  rules: AttributeRules,
-  json: boolean,
-): string {
+/** A map, or a list of what has attributes, with the rules applied to them. `json`: the expression is a JSON column. */
+function ruledAttributes(expression: string, type: AttributesType, rules: AttributeRules, json: boolean): string {
   if (type === 'map') return json ? ruledJson(expression, rules) : ruledMap(expression, rules, isKey);
-  const [element, parts, attributes] = type === 'events' ? [event, 2, 3] : [link, 3, 4];
-  const kept = Array.from({ length: parts }, (_, index) => `_item.${index + 1}`);
-  const ruled = ruledMap(`_item.${attributes}`, rules, isKey);
-  return `arrayMap(_item -> CAST((${kept.join(', ')}, ${ruled}), ${literal(element)}), ${expression})`;
+  const kept = itemFields[type].others.map((_, index) => `_item.${index + 1}`);
+  const ruled = ruledMap(`_item.${kept.length + 1}`, rules, isKey);
+  const list = literal(typeOf[type]);
+  return `CAST(arrayMap(_item -> (${kept.join(', ')}, ${ruled}), ${expression}), ${list})`;
 }
 
 type Fits = (rule: AttributeRule) => string;

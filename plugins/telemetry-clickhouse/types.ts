@@ -31,6 +31,7 @@ export const time = "DateTime64(9, 'UTC')";
 export const map = 'Map(String, String)';
 export const event = `Tuple(time ${time}, name String, attributes ${map})`;
 export const link = `Tuple(trace_id String, span_id String, trace_state String, attributes ${map})`;
+export const exemplar = `Tuple(time ${time}, value Float64, trace_id String, span_id String, filtered_attributes ${map})`;
 export const quantile = 'Tuple(quantile Float64, value Float64)';
 
 /** ClickHouse's type of a logical column, as tables of our own have it. */
@@ -45,5 +46,6 @@ export const typeOf = {
   'float64[]': 'Array(Float64)',
   events: `Array(${event})`,
   links: `Array(${link})`,
+  exemplars: `Array(${exemplar})`,
   quantiles: `Array(${quantile})`,
 } as const satisfies Record<ColumnType, string>;

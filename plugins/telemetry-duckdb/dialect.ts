@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module';
 import {
   examplesOf,
+  itemFields,
   otelTables,
+  ownColumn,
   type ColumnType,
   type Dialect,
   type DialectWriter,
@@ -26,7 +28,9 @@ export const ownTables: ResolvedMapping = {
 };
 
 function source(table: keyof typeof otelTables): TableSource {
-  const columns = otelTables[table].columns.map(({ name }) => [name, `stored.${identifier(name)}`] as const);
+  const columns = otelTables[table].columns.map(
+    ({ name }) => [name, ownColumn(name, (stored) => `stored.${identifier(stored)}`)] as const,
+  );
   return { from: `otel.${table} AS stored`, columns: Object.fromEntries(columns) };
 }
 
@@ -38,9 +42,10 @@ export const relationWriter: RelationWriter = {
   text: (expression, action, salt) => (action === 'mask' ? `'***'` : hashed(expression, salt)),
   attributes(expression, type, rules) {
     if (type === 'map') return governed(expression, rules);
-    const fields = type === 'events' ? ['time', 'name'] : ['trace_id', 'span_id', 'trace_state'];
-    const kept = fields.map((field) => `${literal(field)}: item.${identifier(field)}`).join(', ');
-    return `list_transform(${expression}, lambda item: {${kept}, 'attributes': ${governed('item.attributes', rules)}})`;
+    const { others, attributes } = itemFields[type];
+    const kept = others.map((field) => `${literal(field)}: item.${identifier(field)}`).join(', ');
+    const ruled = governed(`item.${attributes}`, rules);
+    return `list_transform(${expression}, lambda item: {${kept}, ${literal(attributes)}: ${ruled}})`;
   },
   filter: (_tenant, others) => (others.length === 0 ? '' : `WHERE ${others.join(' AND ')}`),
 };

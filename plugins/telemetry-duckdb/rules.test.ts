@@ -36,7 +36,7 @@ function ruled(action: RuleAction): ReadRules {
   const rulesOf = (table: TableName): TableRules => {
     const columns: readonly LogicalColumn[] = otelTables[table].columns;
     const texts = columns.filter(({ type }) => type === 'string').map(({ name }) => [name, action] as const);
-    const nested = columns.filter(({ type }) => type === 'events' || type === 'links');
+    const nested = columns.filter(({ type }) => ['events', 'links', 'exemplars'].includes(type));
     return {
       columns: new Map([...texts, ...nested.map(({ name }) => [name, 'mask'] as const)]),
       attributes: [

@@ -9,6 +9,7 @@ import {
   boundaryIn,
   mappingFor,
   otelTables,
+  ownColumnsOf,
 } from '../../src/contract/telemetry/index.ts';
 import { quoteName, quoteText } from './types.ts';
 import { relationOf } from './relation.ts';
@@ -46,14 +47,17 @@ function typed(side: string, type: 'string' | 'uuid' | 'int'): string {
   return type === 'int' ? `(${side})::bigint` : side;
 }
 
-/** The mapping onto the views of the setup script, which have the logical columns by their names. */
-export function viewMapping(schema: string, tables: readonly TableName[]): ResolvedMapping {
+/** The mapping onto the views of the setup script, which have the logical columns by their names; early ones not all. */
+export function viewMapping(schema: string, views: ReadonlyMap<TableName, ReadonlyMap<string, string>>) {
   const sources: { [Name in TableName]?: readonly TableSource[] } = {};
-  for (const table of tables) {
-    const columns = Object.fromEntries(otelTables[table].columns.map(({ name }) => [name, quoteName(name)]));
-    sources[table] = [{ from: `${quoteName(schema)}.${quoteName(table)}`, columns }];
+  const empties: { readonly table: TableName; readonly column: string }[] = [];
+  for (const [table, there] of views) {
+    sources[table] = [
+      { from: `${quoteName(schema)}.${quoteName(table)}`, columns: ownColumnsOf(table, there, quoteName) },
+    ];
+    for (const { name } of otelTables[table].columns) if (!there.has(name)) empties.push({ table, column: name });
   }
-  return { preset: undefined, tables: sources, empties: [] };
+  return { preset: undefined, tables: sources, empties } satisfies ResolvedMapping;
 }
 
 export interface RelationRequest {

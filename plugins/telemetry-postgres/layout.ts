@@ -8,6 +8,7 @@ import {
   ownColumnsOf,
   sourcesOf,
   tableNames,
+  type LogicalColumn,
   type MappingConfig,
   type MappingHelpers,
   type PhysicalColumns,
@@ -84,11 +85,12 @@ export async function resolveLayout(
 ): Promise<ResolvedMapping> {
   if (kind !== 'views') return await resolveTables(config, host, physical);
   const { schema } = config.boundary;
-  const tables: TableName[] = [];
+  const views = new Map<TableName, ReadonlyMap<string, string>>();
   for (const table of tableNames) {
     const found = await physical(`${schema}.${table}`);
     if (found === undefined) continue;
-    const missing = otelTables[table].columns.filter(({ name }) => !found.has(name)).map(({ name }) => name);
+    const columns: readonly LogicalColumn[] = otelTables[table].columns;
+    const missing = columns.filter(({ name, added }) => !added && !found.has(name)).map(({ name }) => name);
     if (missing.length > 0) {
       throw wrong(
         `The view ${schema}.${table} lacks ${missing.join(', ')}.`,
@@ -101,9 +103,9 @@ export async function resolveLayout(
         'Change telemetry.mapping, and set up the views again.',
       );
     }
-    tables.push(table);
+    views.set(table, found);
   }
-  if (tables.length === 0) {
+  if (views.size === 0) {
     throw wrong(
       `The database has no views ${schema}.spans, ${schema}.metrics, ${schema}.logs.`,
       'An administrator runs what this prints: sightline telemetry setup --print',
@@ -111,7 +113,8 @@ export async function resolveLayout(
   }
   // Of views nothing says which columns the tables beneath them lack; the configuration does.
   const { empties } = await resolveTables(config, host, physical).catch(() => ({ empties: [] }));
-  return { ...viewMapping(schema, tables), empties };
+  const mapping = viewMapping(schema, views);
+  return { ...mapping, empties: [...mapping.empties, ...empties] };
 }
 
 /**

@@ -1,12 +1,14 @@
-import type {
-  AttributeRules,
-  ColumnType,
-  MappingHelpers,
-  RelationWriter,
-  ResolvedMapping,
-  StatementBinding,
-  TableName,
-  TableSource,
+import {
+  itemFields,
+  type AttributeRules,
+  type AttributesType,
+  type ColumnType,
+  type MappingHelpers,
+  type RelationWriter,
+  type ResolvedMapping,
+  type StatementBinding,
+  type TableName,
+  type TableSource,
 } from '../../src/contract/telemetry/index.ts';
 import { quoteName, quoteText, timestampLiteral } from './types.ts';
 
@@ -22,6 +24,7 @@ const types: Readonly<Record<ColumnType, readonly [name: string, empty: string]>
   'float64[]': ['double precision[]', "'{}'"],
   events: ['jsonb', "'[]'"],
   links: ['jsonb', "'[]'"],
+  exemplars: ['jsonb', "'[]'"],
   quantiles: ['jsonb', "'[]'"],
 };
 
@@ -76,10 +79,11 @@ function maskedText(expression: string, action: 'mask' | 'hash', salt: string): 
   return action === 'mask' ? "'***'::text" : hashed(`(${expression})::text`, salt);
 }
 
-function ruled(expression: string, type: 'map' | 'events' | 'links', rules: AttributeRules): string {
+function ruled(expression: string, type: AttributesType, rules: AttributeRules): string {
   if (type === 'map') return ruledMap(`(${expression})`, rules);
   // A list of what is not a list, or of what has no attributes, shows nothing rather than all.
-  const entry = `e.entry || jsonb_build_object('attributes', ${ruledMap("(e.entry -> 'attributes')", rules)})`;
+  const key = quoteText(itemFields[type].attributes);
+  const entry = `e.entry || jsonb_build_object(${key}, ${ruledMap(`(e.entry -> ${key})`, rules)})`;
   const list = `(SELECT coalesce(jsonb_agg(${entry} ORDER BY e.at), '[]'::jsonb) FROM jsonb_array_elements(${expression}) WITH ORDINALITY AS e(entry, at) WHERE jsonb_typeof(e.entry) = 'object')`;
   return `CASE WHEN jsonb_typeof(${expression}) = 'array' THEN ${list} ELSE '[]'::jsonb END`;
 }

@@ -39,6 +39,13 @@ export function withheld(now: Date): Withheld {
     resource_attributes: { 'service.name': text, ...attributes },
     scope_name: text,
     scope_version: text,
+    scope_attributes: attributes,
+    schema_url: text,
+    otlp_fields: attributes,
+    exemplars: [
+      { time: now.toISOString(), value: float, trace_id: marker, span_id: marker, filtered_attributes: attributes },
+    ],
+    as_int: number,
     status_message: text,
     kind: 'SERVER',
     status_code: 'OK',

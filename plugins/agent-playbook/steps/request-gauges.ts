@@ -1,4 +1,4 @@
-import { code, eitherWindow, isNamed, onlyFocus, within } from '../sql.ts';
+import { code, eitherWindow, isLevel, isNamed, onlyFocus, within } from '../sql.ts';
 import { listed, type Finding, type Row } from '../notebook.ts';
 import { farFromUsual, short } from './resources.ts';
 import type { Scene, Step } from '../scene.ts';
@@ -52,7 +52,7 @@ export async function* requestGauges(
   const before = { start: new Date(now.start.getTime() - hour), end: new Date(now.start.getTime() - unnoticed) };
   const wanted = measure === 'failures' ? [...words.failures, ...words.wellness] : words.latency;
   const rows = `value < 1e300 AND service_name <> ''${onlyFocus(write, focus)}`;
-  const isGauge = `${rows} AND is_monotonic = false`;
+  const isGauge = `${rows} AND ${isLevel}`;
   const falls = measure === 'failures' ? isNamed(write, words.wellness) : '1 = 0';
   // Turned round where a fall is the failure, so that more is worse.
   const worse = `CASE WHEN ${falls} THEN -value ELSE value END`;
@@ -92,7 +92,7 @@ export async function* requestGauges(
   FROM (
     SELECT service_name, name, sum(value) AS requests
     FROM otel.metrics
-    WHERE ${within(write, 'time', now).slice(1, -1)} AND ${rows} AND (is_monotonic = false OR aggregation_temporality = 'delta') AND ${isNamed(write, words.requests)} AND NOT ${isNamed(write, [...words.latency, ...words.failures, ...words.wellness])}
+    WHERE ${within(write, 'time', now).slice(1, -1)} AND ${rows} AND (${isLevel} OR aggregation_temporality = 'delta') AND ${isNamed(write, words.requests)} AND NOT ${isNamed(write, [...words.latency, ...words.failures, ...words.wellness])}
     GROUP BY service_name, name
   ) c
   GROUP BY service_name

@@ -1,4 +1,4 @@
-import { code, instanceOf, isNamed, onlyFocus, within } from '../sql.ts';
+import { code, instanceOf, isLevel, isNamed, onlyFocus, within } from '../sql.ts';
 import { hourBefore, listed, type Finding, type Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
 
@@ -68,7 +68,7 @@ export async function* resources(scene: Scene, { every }: { readonly every: bool
   const sql = `WITH g AS (
   SELECT service_name, name, time, CASE WHEN ${falls} THEN -value ELSE value END AS amount, CASE WHEN ${falls} THEN 1 ELSE 0 END AS falls
   FROM otel.metrics
-  WHERE ${all} AND is_monotonic = false${every ? rates : ` AND ${isNamed(write, [...words, ...falling])}`}
+  WHERE ${all} AND ${isLevel}${every ? rates : ` AND ${isNamed(write, [...words, ...falling])}`}
 ), m AS (
   SELECT service_name, name, ${write.quantile('amount', 0.5)} AS median_before
   FROM g

@@ -23,7 +23,10 @@ SELECT *
   IF((`_AllSpans`.`tenant_id` = 'acme'), ARRAY(SELECT AS STRUCT entry.time AS time, IFNULL(entry.name, '') AS name, IFNULL(entry.attributes, JSON '{}') AS attributes
     FROM UNNEST(events) AS entry WITH OFFSET AS position ORDER BY position), NULL) AS `events`,
   IF((`_AllSpans`.`tenant_id` = 'acme'), ARRAY(SELECT AS STRUCT IFNULL(entry.trace_id, '') AS trace_id, IFNULL(entry.span_id, '') AS span_id, IFNULL(entry.trace_state, '') AS trace_state, IFNULL(entry.attributes, JSON '{}') AS attributes
-    FROM UNNEST(links) AS entry WITH OFFSET AS position ORDER BY position), NULL) AS `links`
+    FROM UNNEST(links) AS entry WITH OFFSET AS position ORDER BY position), NULL) AS `links`,
+  IF((`_AllSpans`.`tenant_id` = 'acme'), JSON '{}', NULL) AS `scope_attributes`,
+  IF((`_AllSpans`.`tenant_id` = 'acme'), '', NULL) AS `schema_url`,
+  IF((`_AllSpans`.`tenant_id` = 'acme'), JSON '{}', NULL) AS `otlp_fields`
 FROM `trace._AllSpans`
 WHERE (`_AllSpans`.`tenant_id` = 'acme')
   AND (`start_time`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
@@ -46,7 +49,10 @@ SELECT *
   IF((`_AllLogs`.`tenant_id` = 'acme'), IFNULL(labels, JSON '{}'), NULL) AS `attributes`,
   IF((`_AllLogs`.`tenant_id` = 'acme'), IFNULL(resource.labels, JSON '{}'), NULL) AS `resource_attributes`,
   IF((`_AllLogs`.`tenant_id` = 'acme'), '', NULL) AS `scope_name`,
-  IF((`_AllLogs`.`tenant_id` = 'acme'), '', NULL) AS `scope_version`
+  IF((`_AllLogs`.`tenant_id` = 'acme'), '', NULL) AS `scope_version`,
+  IF((`_AllLogs`.`tenant_id` = 'acme'), JSON '{}', NULL) AS `scope_attributes`,
+  IF((`_AllLogs`.`tenant_id` = 'acme'), '', NULL) AS `schema_url`,
+  IF((`_AllLogs`.`tenant_id` = 'acme'), JSON '{}', NULL) AS `otlp_fields`
 FROM `logs._AllLogs`
 WHERE (`_AllLogs`.`tenant_id` = 'acme')
   AND (`timestamp`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'

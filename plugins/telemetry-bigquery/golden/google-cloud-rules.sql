@@ -44,7 +44,10 @@ WHERE rule != 'deny') AS attributes
     FROM UNNEST(JSON_KEYS(entry.attributes, 1)) AS rule_raw)))
 WHERE rule != 'deny') AS attributes
     FROM UNNEST(ARRAY(SELECT AS STRUCT IFNULL(entry.trace_id, '') AS trace_id, IFNULL(entry.span_id, '') AS span_id, IFNULL(entry.trace_state, '') AS trace_state, IFNULL(entry.attributes, JSON '{}') AS attributes
-    FROM UNNEST(links) AS entry WITH OFFSET AS position ORDER BY position)) AS entry WITH OFFSET AS position ORDER BY position) AS `links`
+    FROM UNNEST(links) AS entry WITH OFFSET AS position ORDER BY position)) AS entry WITH OFFSET AS position ORDER BY position) AS `links`,
+  JSON '{}' AS `scope_attributes`,
+  '' AS `schema_url`,
+  JSON '{}' AS `otlp_fields`
 FROM `trace._AllSpans`) AS `spans`;
 
 -- otel.logs
@@ -74,5 +77,8 @@ WHERE rule != 'deny') AS `attributes`,
     FROM UNNEST(JSON_KEYS(IFNULL(resource.labels, JSON '{}'), 1)) AS rule_raw)))
 WHERE rule != 'deny') AS `resource_attributes`,
   '' AS `scope_name`,
-  '***' AS `scope_version`
+  '***' AS `scope_version`,
+  JSON '{}' AS `scope_attributes`,
+  '' AS `schema_url`,
+  JSON '{}' AS `otlp_fields`
 FROM `logs._AllLogs`) AS `logs`;

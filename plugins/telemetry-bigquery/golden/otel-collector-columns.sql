@@ -23,7 +23,10 @@ SELECT *
   IF((`trace`.`tenant_id` = 'acme'), ARRAY(SELECT AS STRUCT COALESCE(SAFE_CAST(JSON_VALUE(entry, '$.timestamp') AS TIMESTAMP), SAFE_CAST(JSON_VALUE(entry, '$.time') AS TIMESTAMP)) AS time, IFNULL(JSON_VALUE(entry, '$.name'), '') AS name, IFNULL(JSON_QUERY(entry, '$.attributes'), JSON '{}') AS attributes
     FROM UNNEST(JSON_QUERY_ARRAY(events)) AS entry WITH OFFSET AS position ORDER BY position), NULL) AS `events`,
   IF((`trace`.`tenant_id` = 'acme'), ARRAY(SELECT AS STRUCT IFNULL(JSON_VALUE(entry, '$.trace_id'), '') AS trace_id, IFNULL(JSON_VALUE(entry, '$.span_id'), '') AS span_id, IFNULL(JSON_VALUE(entry, '$.trace_state'), '') AS trace_state, IFNULL(JSON_QUERY(entry, '$.attributes'), JSON '{}') AS attributes
-    FROM UNNEST(JSON_QUERY_ARRAY(links)) AS entry WITH OFFSET AS position ORDER BY position), NULL) AS `links`
+    FROM UNNEST(JSON_QUERY_ARRAY(links)) AS entry WITH OFFSET AS position ORDER BY position), NULL) AS `links`,
+  IF((`trace`.`tenant_id` = 'acme'), IFNULL(JSON_QUERY(instrumentation_scope, '$.attributes'), JSON '{}'), NULL) AS `scope_attributes`,
+  IF((`trace`.`tenant_id` = 'acme'), COALESCE(NULLIF(scope_schema_url, ''), resource_schema_url, ''), NULL) AS `schema_url`,
+  IF((`trace`.`tenant_id` = 'acme'), JSON_STRIP_NULLS(JSON_OBJECT('resource_schema_url', IF(scope_schema_url NOT IN ('', resource_schema_url), NULLIF(resource_schema_url, ''), NULL), 'dropped_attributes_count', CAST(NULLIF(dropped_attributes_count, 0) AS STRING))), NULL) AS `otlp_fields`
 FROM `otel.trace`
 WHERE (`trace`.`tenant_id` = 'acme')
   AND (`start_time`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
@@ -40,7 +43,7 @@ SELECT *
   IF((`metric`.`tenant_id` = 'acme'), IFNULL(metric_unit, ''), NULL) AS `unit`,
   IF((`metric`.`tenant_id` = 'acme'), IFNULL(metric_description, ''), NULL) AS `description`,
   IF((`metric`.`tenant_id` = 'acme'), IF(aggregation_temporality IN ('DELTA', 'CUMULATIVE'), LOWER(aggregation_temporality), ''), NULL) AS `aggregation_temporality`,
-  IF((`metric`.`tenant_id` = 'acme'), IFNULL(is_monotonic, FALSE), NULL) AS `is_monotonic`,
+  IF((`metric`.`tenant_id` = 'acme'), IF(UPPER(metric_type) = 'SUM', IFNULL(is_monotonic, FALSE), NULL), NULL) AS `is_monotonic`,
   IF((`metric`.`tenant_id` = 'acme'), IFNULL(value_double, CAST(value_int AS FLOAT64)), NULL) AS `value`,
   IF((`metric`.`tenant_id` = 'acme'), `count`, NULL) AS `count`,
   IF((`metric`.`tenant_id` = 'acme'), `sum`, NULL) AS `sum`,
@@ -65,7 +68,14 @@ SELECT *
   IF((`metric`.`tenant_id` = 'acme'), IFNULL(resource_attributes, JSON '{}'), NULL) AS `resource_attributes`,
   IF((`metric`.`tenant_id` = 'acme'), IFNULL(JSON_VALUE(instrumentation_scope, '$.name'), ''), NULL) AS `scope_name`,
   IF((`metric`.`tenant_id` = 'acme'), IFNULL(JSON_VALUE(instrumentation_scope, '$.version'), ''), NULL) AS `scope_version`,
-  IF((`metric`.`tenant_id` = 'acme'), IFNULL(flags, 0), NULL) AS `flags`
+  IF((`metric`.`tenant_id` = 'acme'), IFNULL(flags, 0), NULL) AS `flags`,
+  IF((`metric`.`tenant_id` = 'acme'), IFNULL(JSON_QUERY(instrumentation_scope, '$.attributes'), JSON '{}'), NULL) AS `scope_attributes`,
+  IF((`metric`.`tenant_id` = 'acme'), COALESCE(NULLIF(scope_schema_url, ''), resource_schema_url, ''), NULL) AS `schema_url`,
+  IF((`metric`.`tenant_id` = 'acme'), JSON_STRIP_NULLS(JSON_OBJECT('resource_schema_url', IF(scope_schema_url NOT IN ('', resource_schema_url), NULLIF(resource_schema_url, ''), NULL))), NULL) AS `otlp_fields`,
+  IF((`metric`.`tenant_id` = 'acme'), `value_int`, NULL) AS `as_int`,
+  IF((`metric`.`tenant_id` = 'acme'), IF(UPPER(metric_type) = 'EXPONENTIAL_HISTOGRAM', zero_threshold, NULL), NULL) AS `zero_threshold`,
+  IF((`metric`.`tenant_id` = 'acme'), ARRAY(SELECT AS STRUCT SAFE_CAST(JSON_VALUE(entry, '$.timestamp') AS TIMESTAMP) AS time, IFNULL(LAX_FLOAT64(entry.value_double), LAX_FLOAT64(entry.value_int)) AS value, IFNULL(JSON_VALUE(entry, '$.trace_id'), '') AS trace_id, IFNULL(JSON_VALUE(entry, '$.span_id'), '') AS span_id, IFNULL(JSON_QUERY(entry, '$.filtered_attributes'), JSON '{}') AS filtered_attributes
+    FROM UNNEST(JSON_QUERY_ARRAY(exemplars)) AS entry WITH OFFSET AS position ORDER BY position), NULL) AS `exemplars`
 FROM `otel.metric`
 WHERE (`metric`.`tenant_id` = 'acme')
   AND (`datapoint_timestamp`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'
@@ -90,7 +100,10 @@ SELECT *
   IF((`log`.`tenant_id` = 'acme'), IFNULL(log_attributes, JSON '{}'), NULL) AS `attributes`,
   IF((`log`.`tenant_id` = 'acme'), IFNULL(resource_attributes, JSON '{}'), NULL) AS `resource_attributes`,
   IF((`log`.`tenant_id` = 'acme'), IFNULL(JSON_VALUE(instrumentation_scope, '$.name'), ''), NULL) AS `scope_name`,
-  IF((`log`.`tenant_id` = 'acme'), IFNULL(JSON_VALUE(instrumentation_scope, '$.version'), ''), NULL) AS `scope_version`
+  IF((`log`.`tenant_id` = 'acme'), IFNULL(JSON_VALUE(instrumentation_scope, '$.version'), ''), NULL) AS `scope_version`,
+  IF((`log`.`tenant_id` = 'acme'), IFNULL(JSON_QUERY(instrumentation_scope, '$.attributes'), JSON '{}'), NULL) AS `scope_attributes`,
+  IF((`log`.`tenant_id` = 'acme'), COALESCE(NULLIF(scope_schema_url, ''), resource_schema_url, ''), NULL) AS `schema_url`,
+  IF((`log`.`tenant_id` = 'acme'), JSON_STRIP_NULLS(JSON_OBJECT('resource_schema_url', IF(scope_schema_url NOT IN ('', resource_schema_url), NULLIF(resource_schema_url, ''), NULL), 'dropped_attributes_count', CAST(NULLIF(dropped_attributes_count, 0) AS STRING))), NULL) AS `otlp_fields`
 FROM `otel.log`
 WHERE (`log`.`tenant_id` = 'acme')
   AND (`log_timestamp`) >= TIMESTAMP '2026-03-01 12:00:00.123+00'

@@ -44,7 +44,20 @@ WHERE rule != 'deny') AS attributes
     FROM UNNEST(JSON_KEYS(entry.attributes, 1)) AS rule_raw)))
 WHERE rule != 'deny') AS attributes
     FROM UNNEST(ARRAY(SELECT AS STRUCT IFNULL(JSON_VALUE(entry, '$.trace_id'), '') AS trace_id, IFNULL(JSON_VALUE(entry, '$.span_id'), '') AS span_id, IFNULL(JSON_VALUE(entry, '$.trace_state'), '') AS trace_state, IFNULL(JSON_QUERY(entry, '$.attributes'), JSON '{}') AS attributes
-    FROM UNNEST(JSON_QUERY_ARRAY(links)) AS entry WITH OFFSET AS position ORDER BY position)) AS entry WITH OFFSET AS position ORDER BY position) AS `links`
+    FROM UNNEST(JSON_QUERY_ARRAY(links)) AS entry WITH OFFSET AS position ORDER BY position)) AS entry WITH OFFSET AS position ORDER BY position) AS `links`,
+  (SELECT JSON_OBJECT(IFNULL(ARRAY_AGG(rule_key ORDER BY rule_key), CAST([] AS ARRAY<STRING>)), IFNULL(ARRAY_AGG(CASE rule WHEN 'mask' THEN JSON '"***"' WHEN 'hash' THEN TO_JSON(IF(rule_text = '', '', SUBSTR(TO_HEX(SHA256(CONCAT('0123456789abcdef0123456789abcdef', rule_text))), 1, 16))) ELSE rule_value END ORDER BY rule_key), CAST([] AS ARRAY<JSON>)))
+    FROM (SELECT rule_key, rule_value, IFNULL(LAX_STRING(rule_value), IFNULL(TO_JSON_STRING(rule_value), '')) AS rule_text, CASE WHEN rule_key = 'user.id' OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('user.id', CONCAT(rule_key, '.'))) THEN 'hash' WHEN STARTS_WITH(rule_key, 'user.') OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('user.', CONCAT(rule_key, '.'))) THEN 'deny' WHEN rule_key = 'db.statement' OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('db.statement', CONCAT(rule_key, '.'))) THEN 'mask' ELSE 'keep' END AS rule
+    FROM (SELECT rule_key, IFNULL(JSON_QUERY(instrumentation_scope, '$.attributes'), JSON '{}')[rule_key] AS rule_value
+    FROM (SELECT IF(STARTS_WITH(rule_raw, '"'), SUBSTR(rule_raw, 2, LENGTH(rule_raw) - 2), rule_raw) AS rule_key
+    FROM UNNEST(JSON_KEYS(IFNULL(JSON_QUERY(instrumentation_scope, '$.attributes'), JSON '{}'), 1)) AS rule_raw)))
+WHERE rule != 'deny') AS `scope_attributes`,
+  COALESCE(NULLIF(scope_schema_url, ''), resource_schema_url, '') AS `schema_url`,
+  (SELECT JSON_OBJECT(IFNULL(ARRAY_AGG(rule_key ORDER BY rule_key), CAST([] AS ARRAY<STRING>)), IFNULL(ARRAY_AGG(CASE rule WHEN 'mask' THEN JSON '"***"' WHEN 'hash' THEN TO_JSON(IF(rule_text = '', '', SUBSTR(TO_HEX(SHA256(CONCAT('0123456789abcdef0123456789abcdef', rule_text))), 1, 16))) ELSE rule_value END ORDER BY rule_key), CAST([] AS ARRAY<JSON>)))
+    FROM (SELECT rule_key, rule_value, IFNULL(LAX_STRING(rule_value), IFNULL(TO_JSON_STRING(rule_value), '')) AS rule_text, CASE WHEN rule_key = 'user.id' OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('user.id', CONCAT(rule_key, '.'))) THEN 'hash' WHEN STARTS_WITH(rule_key, 'user.') OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('user.', CONCAT(rule_key, '.'))) THEN 'deny' WHEN rule_key = 'db.statement' OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('db.statement', CONCAT(rule_key, '.'))) THEN 'mask' ELSE 'keep' END AS rule
+    FROM (SELECT rule_key, JSON_STRIP_NULLS(JSON_OBJECT('resource_schema_url', IF(scope_schema_url NOT IN ('', resource_schema_url), NULLIF(resource_schema_url, ''), NULL), 'dropped_attributes_count', CAST(NULLIF(dropped_attributes_count, 0) AS STRING)))[rule_key] AS rule_value
+    FROM (SELECT IF(STARTS_WITH(rule_raw, '"'), SUBSTR(rule_raw, 2, LENGTH(rule_raw) - 2), rule_raw) AS rule_key
+    FROM UNNEST(JSON_KEYS(JSON_STRIP_NULLS(JSON_OBJECT('resource_schema_url', IF(scope_schema_url NOT IN ('', resource_schema_url), NULLIF(resource_schema_url, ''), NULL), 'dropped_attributes_count', CAST(NULLIF(dropped_attributes_count, 0) AS STRING))), 1)) AS rule_raw)))
+WHERE rule != 'deny') AS `otlp_fields`
 FROM `otel.trace`) AS `spans`;
 
 -- otel.metrics
@@ -56,7 +69,7 @@ SELECT *
   IFNULL(metric_unit, '') AS `unit`,
   IFNULL(metric_description, '') AS `description`,
   IF(aggregation_temporality IN ('DELTA', 'CUMULATIVE'), LOWER(aggregation_temporality), '') AS `aggregation_temporality`,
-  IFNULL(is_monotonic, FALSE) AS `is_monotonic`,
+  IF(UPPER(metric_type) = 'SUM', IFNULL(is_monotonic, FALSE), NULL) AS `is_monotonic`,
   IFNULL(value_double, CAST(value_int AS FLOAT64)) AS `value`,
   `count` AS `count`,
   `sum` AS `sum`,
@@ -91,7 +104,30 @@ WHERE rule != 'deny') AS `attributes`,
 WHERE rule != 'deny') AS `resource_attributes`,
   IFNULL(JSON_VALUE(instrumentation_scope, '$.name'), '') AS `scope_name`,
   '***' AS `scope_version`,
-  IFNULL(flags, 0) AS `flags`
+  IFNULL(flags, 0) AS `flags`,
+  (SELECT JSON_OBJECT(IFNULL(ARRAY_AGG(rule_key ORDER BY rule_key), CAST([] AS ARRAY<STRING>)), IFNULL(ARRAY_AGG(CASE rule WHEN 'mask' THEN JSON '"***"' WHEN 'hash' THEN TO_JSON(IF(rule_text = '', '', SUBSTR(TO_HEX(SHA256(CONCAT('0123456789abcdef0123456789abcdef', rule_text))), 1, 16))) ELSE rule_value END ORDER BY rule_key), CAST([] AS ARRAY<JSON>)))
+    FROM (SELECT rule_key, rule_value, IFNULL(LAX_STRING(rule_value), IFNULL(TO_JSON_STRING(rule_value), '')) AS rule_text, CASE WHEN rule_key = 'user.id' OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('user.id', CONCAT(rule_key, '.'))) THEN 'hash' WHEN STARTS_WITH(rule_key, 'user.') OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('user.', CONCAT(rule_key, '.'))) THEN 'deny' WHEN rule_key = 'db.statement' OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('db.statement', CONCAT(rule_key, '.'))) THEN 'mask' ELSE 'keep' END AS rule
+    FROM (SELECT rule_key, IFNULL(JSON_QUERY(instrumentation_scope, '$.attributes'), JSON '{}')[rule_key] AS rule_value
+    FROM (SELECT IF(STARTS_WITH(rule_raw, '"'), SUBSTR(rule_raw, 2, LENGTH(rule_raw) - 2), rule_raw) AS rule_key
+    FROM UNNEST(JSON_KEYS(IFNULL(JSON_QUERY(instrumentation_scope, '$.attributes'), JSON '{}'), 1)) AS rule_raw)))
+WHERE rule != 'deny') AS `scope_attributes`,
+  COALESCE(NULLIF(scope_schema_url, ''), resource_schema_url, '') AS `schema_url`,
+  (SELECT JSON_OBJECT(IFNULL(ARRAY_AGG(rule_key ORDER BY rule_key), CAST([] AS ARRAY<STRING>)), IFNULL(ARRAY_AGG(CASE rule WHEN 'mask' THEN JSON '"***"' WHEN 'hash' THEN TO_JSON(IF(rule_text = '', '', SUBSTR(TO_HEX(SHA256(CONCAT('0123456789abcdef0123456789abcdef', rule_text))), 1, 16))) ELSE rule_value END ORDER BY rule_key), CAST([] AS ARRAY<JSON>)))
+    FROM (SELECT rule_key, rule_value, IFNULL(LAX_STRING(rule_value), IFNULL(TO_JSON_STRING(rule_value), '')) AS rule_text, CASE WHEN rule_key = 'user.id' OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('user.id', CONCAT(rule_key, '.'))) THEN 'hash' WHEN STARTS_WITH(rule_key, 'user.') OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('user.', CONCAT(rule_key, '.'))) THEN 'deny' WHEN rule_key = 'db.statement' OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('db.statement', CONCAT(rule_key, '.'))) THEN 'mask' ELSE 'keep' END AS rule
+    FROM (SELECT rule_key, JSON_STRIP_NULLS(JSON_OBJECT('resource_schema_url', IF(scope_schema_url NOT IN ('', resource_schema_url), NULLIF(resource_schema_url, ''), NULL)))[rule_key] AS rule_value
+    FROM (SELECT IF(STARTS_WITH(rule_raw, '"'), SUBSTR(rule_raw, 2, LENGTH(rule_raw) - 2), rule_raw) AS rule_key
+    FROM UNNEST(JSON_KEYS(JSON_STRIP_NULLS(JSON_OBJECT('resource_schema_url', IF(scope_schema_url NOT IN ('', resource_schema_url), NULLIF(resource_schema_url, ''), NULL))), 1)) AS rule_raw)))
+WHERE rule != 'deny') AS `otlp_fields`,
+  `value_int` AS `as_int`,
+  IF(UPPER(metric_type) = 'EXPONENTIAL_HISTOGRAM', zero_threshold, NULL) AS `zero_threshold`,
+  ARRAY(SELECT AS STRUCT entry.time AS time, entry.value AS value, entry.trace_id AS trace_id, entry.span_id AS span_id, (SELECT JSON_OBJECT(IFNULL(ARRAY_AGG(rule_key ORDER BY rule_key), CAST([] AS ARRAY<STRING>)), IFNULL(ARRAY_AGG(CASE rule WHEN 'mask' THEN JSON '"***"' WHEN 'hash' THEN TO_JSON(IF(rule_text = '', '', SUBSTR(TO_HEX(SHA256(CONCAT('0123456789abcdef0123456789abcdef', rule_text))), 1, 16))) ELSE rule_value END ORDER BY rule_key), CAST([] AS ARRAY<JSON>)))
+    FROM (SELECT rule_key, rule_value, IFNULL(LAX_STRING(rule_value), IFNULL(TO_JSON_STRING(rule_value), '')) AS rule_text, CASE WHEN rule_key = 'user.id' OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('user.id', CONCAT(rule_key, '.'))) THEN 'hash' WHEN STARTS_WITH(rule_key, 'user.') OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('user.', CONCAT(rule_key, '.'))) THEN 'deny' WHEN rule_key = 'db.statement' OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('db.statement', CONCAT(rule_key, '.'))) THEN 'mask' ELSE 'keep' END AS rule
+    FROM (SELECT rule_key, entry.filtered_attributes[rule_key] AS rule_value
+    FROM (SELECT IF(STARTS_WITH(rule_raw, '"'), SUBSTR(rule_raw, 2, LENGTH(rule_raw) - 2), rule_raw) AS rule_key
+    FROM UNNEST(JSON_KEYS(entry.filtered_attributes, 1)) AS rule_raw)))
+WHERE rule != 'deny') AS filtered_attributes
+    FROM UNNEST(ARRAY(SELECT AS STRUCT SAFE_CAST(JSON_VALUE(entry, '$.timestamp') AS TIMESTAMP) AS time, IFNULL(LAX_FLOAT64(entry.value_double), LAX_FLOAT64(entry.value_int)) AS value, IFNULL(JSON_VALUE(entry, '$.trace_id'), '') AS trace_id, IFNULL(JSON_VALUE(entry, '$.span_id'), '') AS span_id, IFNULL(JSON_QUERY(entry, '$.filtered_attributes'), JSON '{}') AS filtered_attributes
+    FROM UNNEST(JSON_QUERY_ARRAY(exemplars)) AS entry WITH OFFSET AS position ORDER BY position)) AS entry WITH OFFSET AS position ORDER BY position) AS `exemplars`
 FROM `otel.metric`) AS `metrics`;
 
 -- otel.logs
@@ -121,5 +157,18 @@ WHERE rule != 'deny') AS `attributes`,
     FROM UNNEST(JSON_KEYS(IFNULL(resource_attributes, JSON '{}'), 1)) AS rule_raw)))
 WHERE rule != 'deny') AS `resource_attributes`,
   IFNULL(JSON_VALUE(instrumentation_scope, '$.name'), '') AS `scope_name`,
-  '***' AS `scope_version`
+  '***' AS `scope_version`,
+  (SELECT JSON_OBJECT(IFNULL(ARRAY_AGG(rule_key ORDER BY rule_key), CAST([] AS ARRAY<STRING>)), IFNULL(ARRAY_AGG(CASE rule WHEN 'mask' THEN JSON '"***"' WHEN 'hash' THEN TO_JSON(IF(rule_text = '', '', SUBSTR(TO_HEX(SHA256(CONCAT('0123456789abcdef0123456789abcdef', rule_text))), 1, 16))) ELSE rule_value END ORDER BY rule_key), CAST([] AS ARRAY<JSON>)))
+    FROM (SELECT rule_key, rule_value, IFNULL(LAX_STRING(rule_value), IFNULL(TO_JSON_STRING(rule_value), '')) AS rule_text, CASE WHEN rule_key = 'user.id' OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('user.id', CONCAT(rule_key, '.'))) THEN 'hash' WHEN STARTS_WITH(rule_key, 'user.') OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('user.', CONCAT(rule_key, '.'))) THEN 'deny' WHEN rule_key = 'db.statement' OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('db.statement', CONCAT(rule_key, '.'))) THEN 'mask' ELSE 'keep' END AS rule
+    FROM (SELECT rule_key, IFNULL(JSON_QUERY(instrumentation_scope, '$.attributes'), JSON '{}')[rule_key] AS rule_value
+    FROM (SELECT IF(STARTS_WITH(rule_raw, '"'), SUBSTR(rule_raw, 2, LENGTH(rule_raw) - 2), rule_raw) AS rule_key
+    FROM UNNEST(JSON_KEYS(IFNULL(JSON_QUERY(instrumentation_scope, '$.attributes'), JSON '{}'), 1)) AS rule_raw)))
+WHERE rule != 'deny') AS `scope_attributes`,
+  COALESCE(NULLIF(scope_schema_url, ''), resource_schema_url, '') AS `schema_url`,
+  (SELECT JSON_OBJECT(IFNULL(ARRAY_AGG(rule_key ORDER BY rule_key), CAST([] AS ARRAY<STRING>)), IFNULL(ARRAY_AGG(CASE rule WHEN 'mask' THEN JSON '"***"' WHEN 'hash' THEN TO_JSON(IF(rule_text = '', '', SUBSTR(TO_HEX(SHA256(CONCAT('0123456789abcdef0123456789abcdef', rule_text))), 1, 16))) ELSE rule_value END ORDER BY rule_key), CAST([] AS ARRAY<JSON>)))
+    FROM (SELECT rule_key, rule_value, IFNULL(LAX_STRING(rule_value), IFNULL(TO_JSON_STRING(rule_value), '')) AS rule_text, CASE WHEN rule_key = 'user.id' OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('user.id', CONCAT(rule_key, '.'))) THEN 'hash' WHEN STARTS_WITH(rule_key, 'user.') OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('user.', CONCAT(rule_key, '.'))) THEN 'deny' WHEN rule_key = 'db.statement' OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH('db.statement', CONCAT(rule_key, '.'))) THEN 'mask' ELSE 'keep' END AS rule
+    FROM (SELECT rule_key, JSON_STRIP_NULLS(JSON_OBJECT('resource_schema_url', IF(scope_schema_url NOT IN ('', resource_schema_url), NULLIF(resource_schema_url, ''), NULL), 'dropped_attributes_count', CAST(NULLIF(dropped_attributes_count, 0) AS STRING)))[rule_key] AS rule_value
+    FROM (SELECT IF(STARTS_WITH(rule_raw, '"'), SUBSTR(rule_raw, 2, LENGTH(rule_raw) - 2), rule_raw) AS rule_key
+    FROM UNNEST(JSON_KEYS(JSON_STRIP_NULLS(JSON_OBJECT('resource_schema_url', IF(scope_schema_url NOT IN ('', resource_schema_url), NULLIF(resource_schema_url, ''), NULL), 'dropped_attributes_count', CAST(NULLIF(dropped_attributes_count, 0) AS STRING))), 1)) AS rule_raw)))
+WHERE rule != 'deny') AS `otlp_fields`
 FROM `otel.log`) AS `logs`;

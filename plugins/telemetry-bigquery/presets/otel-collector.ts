@@ -36,7 +36,7 @@ function list(column: string, select: string): Wanted {
 const entry = {
   text: (key: string) => `IFNULL(JSON_VALUE(entry, '$.${key}'), '') AS ${key}`,
   time: (key: string) => `SAFE_CAST(JSON_VALUE(entry, '$.${key}') AS TIMESTAMP)`,
-  attributes: `IFNULL(JSON_QUERY(entry, '$.attributes'), JSON '{}') AS attributes`,
+  attributes: (key = 'attributes') => `IFNULL(JSON_QUERY(entry, '$.${key}'), JSON '{}') AS ${key}`,
 } as const;
 
 const common: Readonly<Record<string, Wanted>> = {
@@ -47,7 +47,23 @@ const common: Readonly<Record<string, Wanted>> = {
   scope_name: scope('name'),
   scope_version: scope('version'),
   flags: ['IFNULL(flags, 0)', 'flags'],
+  scope_attributes: [`IFNULL(JSON_QUERY(instrumentation_scope, '$.attributes'), JSON '{}')`, 'instrumentation_scope'],
+  schema_url: [
+    `COALESCE(NULLIF(scope_schema_url, ''), resource_schema_url, '')`,
+    'scope_schema_url',
+    'resource_schema_url',
+  ],
+  otlp_fields: otlpFields(),
 };
+
+/** Counts by their OTLP names, and the resource's schema URL where the scope's is another. */
+function otlpFields(...counts: readonly string[]): Wanted {
+  const members = [
+    `'resource_schema_url', IF(scope_schema_url NOT IN ('', resource_schema_url), NULLIF(resource_schema_url, ''), NULL)`,
+    ...counts.map((name) => `'${name}', CAST(NULLIF(${name}, 0) AS STRING)`),
+  ];
+  return [`JSON_STRIP_NULLS(JSON_OBJECT(${members.join(', ')}))`, 'scope_schema_url', 'resource_schema_url', ...counts];
+}
 
 const spans: Readonly<Record<string, Wanted>> = {
   ...common,
@@ -65,12 +81,13 @@ const spans: Readonly<Record<string, Wanted>> = {
   attributes: json('span_attributes'),
   events: list(
     'events',
-    `AS STRUCT COALESCE(${entry.time('timestamp')}, ${entry.time('time')}) AS time, ${entry.text('name')}, ${entry.attributes}`,
+    `AS STRUCT COALESCE(${entry.time('timestamp')}, ${entry.time('time')}) AS time, ${entry.text('name')}, ${entry.attributes()}`,
   ),
   links: list(
     'links',
-    `AS STRUCT ${entry.text('trace_id')}, ${entry.text('span_id')}, ${entry.text('trace_state')}, ${entry.attributes}`,
+    `AS STRUCT ${entry.text('trace_id')}, ${entry.text('span_id')}, ${entry.text('trace_state')}, ${entry.attributes()}`,
   ),
+  otlp_fields: otlpFields('dropped_attributes_count'),
 };
 
 const metrics: Readonly<Record<string, Wanted>> = {
@@ -85,7 +102,7 @@ const metrics: Readonly<Record<string, Wanted>> = {
     `IF(aggregation_temporality IN ('DELTA', 'CUMULATIVE'), LOWER(aggregation_temporality), '')`,
     'aggregation_temporality',
   ],
-  is_monotonic: ['IFNULL(is_monotonic, FALSE)', 'is_monotonic'],
+  is_monotonic: [`IF(UPPER(metric_type) = 'SUM', IFNULL(is_monotonic, FALSE), NULL)`, 'metric_type', 'is_monotonic'],
   value: ['IFNULL(value_double, CAST(value_int AS FLOAT64))', 'value_double', 'value_int'],
   count: plain('count'),
   sum: plain('sum'),
@@ -98,6 +115,16 @@ const metrics: Readonly<Record<string, Wanted>> = {
     'AS STRUCT LAX_FLOAT64(entry.quantile) AS quantile, LAX_FLOAT64(entry.value) AS value',
   ),
   attributes: json('datapoint_attributes'),
+  as_int: plain('value_int'),
+  zero_threshold: [
+    `IF(UPPER(metric_type) = 'EXPONENTIAL_HISTOGRAM', zero_threshold, NULL)`,
+    'metric_type',
+    'zero_threshold',
+  ],
+  exemplars: list(
+    'exemplars',
+    `AS STRUCT ${entry.time('timestamp')} AS time, IFNULL(LAX_FLOAT64(entry.value_double), LAX_FLOAT64(entry.value_int)) AS value, ${entry.text('trace_id')}, ${entry.text('span_id')}, ${entry.attributes('filtered_attributes')}`,
+  ),
 };
 
 const logs: Readonly<Record<string, Wanted>> = {
@@ -111,6 +138,7 @@ const logs: Readonly<Record<string, Wanted>> = {
   trace_id: text('trace_id'),
   span_id: text('span_id'),
   attributes: json('log_attributes'),
+  otlp_fields: otlpFields('dropped_attributes_count'),
 };
 
 /** Tables of the Collector's BigQuery exporter, or views of all their columns with `_PARTITIONTIME AS partition_time`. */

@@ -1,7 +1,7 @@
 import type { PhysicalColumns } from '../../../src/contract/telemetry/index.ts';
 import { jsonAttribute, jsonToMap } from '../json-attributes.ts';
 import { identifier, literal, tablePath } from '../quote.ts';
-import { event, link } from '../types.ts';
+import { event, exemplar, link } from '../types.ts';
 
 export type Columns = ReadonlyMap<string, string>;
 
@@ -91,8 +91,18 @@ export function linksOf(columns: Columns, nested: string): string | undefined {
   return tuples(columns, nested, ['TraceId', 'SpanId', 'TraceState'], link);
 }
 
-function tuples(columns: Columns, nested: string, plain: readonly string[], type: string): string | undefined {
-  const attributes = `${nested}.Attributes`;
+export function exemplarsOf(columns: Columns, nested: string): string | undefined {
+  return tuples(columns, nested, ['TimeUnix', 'Value', 'TraceId', 'SpanId'], exemplar, 'FilteredAttributes');
+}
+
+function tuples(
+  columns: Columns,
+  nested: string,
+  plain: readonly string[],
+  type: string,
+  attributesName = 'Attributes',
+): string | undefined {
+  const attributes = `${nested}.${attributesName}`;
   if (![...plain.map((part) => `${nested}.${part}`), attributes].every((name) => columns.has(name))) return undefined;
   const names = plain.map((_, index) => `_${index}`);
   const map = isJson(columns, attributes) ? jsonToMap('_attributes') : '_attributes';

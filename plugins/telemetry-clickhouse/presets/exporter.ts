@@ -6,6 +6,7 @@ import {
   type Columns,
   environment,
   eventsOf,
+  exemplarsOf,
   integer,
   kindOfText,
   linksOf,
@@ -78,6 +79,25 @@ function service(columns: Columns): Readonly<Record<string, string | undefined>>
     resource_attributes: pick(columns, 'ResourceAttributes'),
     scope_name: pick(columns, 'ScopeName'),
     scope_version: pick(columns, 'ScopeVersion'),
+    scope_attributes: pick(columns, 'ScopeAttributes'),
+    ...schemaUrls(columns),
+  };
+}
+
+function schemaUrls(columns: Columns): Readonly<Record<string, string | undefined>> {
+  const resource = pick(columns, 'ResourceSchemaUrl');
+  const scope = pick(columns, 'ScopeSchemaUrl');
+  const dropped = pick(columns, 'ScopeDroppedAttrCount');
+  if (resource === undefined || scope === undefined) return {};
+  const fields = [
+    `'resource_schema_url', if(${scope} IN ('', ${resource}), '', ${resource})`,
+    ...(dropped === undefined
+      ? []
+      : [`'scope_dropped_attributes_count', if(${dropped} = 0, '', toString(${dropped}))`]),
+  ];
+  return {
+    schema_url: `if(${scope} = '', ${resource}, ${scope})`,
+    otlp_fields: `mapFilter((_key, _value) -> _value != '', map(${fields.join(', ')}))`,
   };
 }
 
@@ -102,7 +122,7 @@ function metricsSource(type: MetricType, from: string, columns: Columns): TableS
       unit: pick(columns, 'MetricUnit'),
       description: pick(columns, 'MetricDescription'),
       aggregation_temporality: temporality && `transform(${temporality}, [1, 2], ['delta', 'cumulative'], '')`,
-      is_monotonic: cast(columns, 'IsMonotonic', 'Bool'),
+      is_monotonic: cast(columns, 'IsMonotonic', 'Nullable(Bool)'),
       value: float('Value'),
       count: int('Count'),
       sum: float('Sum'),
@@ -120,6 +140,8 @@ function metricsSource(type: MetricType, from: string, columns: Columns): TableS
       ...service(columns),
       attributes: pick(columns, 'Attributes'),
       flags: cast(columns, 'Flags', 'Int64'),
+      zero_threshold: float('ZeroThreshold'),
+      exemplars: exemplarsOf(columns, 'Exemplars'),
     }),
   };
 }

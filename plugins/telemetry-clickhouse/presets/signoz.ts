@@ -79,18 +79,20 @@ function metricsSource(samples: string, series: string, columns: Columns): Table
     : `CAST(map(), ${literal(map)})`;
   const label = (key: string) =>
     `if(${labels}[${literal(key)}] != '', ${labels}[${literal(key)}], ${labels}[${literal(key.replaceAll('.', '_'))}])`;
+  const type = columns.has('type')
+    ? "transform(_series.type, ['Gauge', 'Sum', 'Histogram', 'ExponentialHistogram', 'Summary'], ['gauge', 'sum', 'histogram', 'exponential_histogram', 'summary'], 'gauge')"
+    : undefined;
+  const monotonic = ofSeries('is_monotonic');
   return {
     from: `${samples} AS _samples GLOBAL INNER JOIN (SELECT fingerprint${told} FROM ${series} GROUP BY fingerprint) AS _series ON _samples.fingerprint = _series.fingerprint`,
     columns: present({
       time: 'fromUnixTimestamp64Milli(_samples.unix_milli)',
       name: '_samples.metric_name',
-      type: columns.has('type')
-        ? "transform(_series.type, ['Gauge', 'Sum', 'Histogram', 'ExponentialHistogram', 'Summary'], ['gauge', 'sum', 'histogram', 'exponential_histogram', 'summary'], 'gauge')"
-        : undefined,
+      type,
       unit: ofSeries('unit'),
       description: ofSeries('description'),
       aggregation_temporality: "transform(_samples.temporality, ['Delta', 'Cumulative'], ['delta', 'cumulative'], '')",
-      is_monotonic: ofSeries('is_monotonic'),
+      is_monotonic: type && monotonic && `if(_series.type = 'Sum', CAST(${monotonic}, 'Nullable(Bool)'), NULL)`,
       value: 'toNullable(_samples.value)',
       service_name: label('service.name'),
       service_version: label('service.version'),

@@ -8,7 +8,7 @@ export function encodeRows(batch: TelemetryBatch, columns: readonly string[], he
   const writers = columns.map((name) => {
     const column = batch.columns[names.findIndex((known) => known === name)];
     if (column === undefined) throw new TypeError(`a batch without ${name}`);
-    return cellWriter(column, name === 'events');
+    return cellWriter(column, name === 'events' || name === 'exemplars');
   });
   let text = '';
   for (let row = 0; row < batch.rows; row += 1) {
@@ -19,7 +19,7 @@ export function encodeRows(batch: TelemetryBatch, columns: readonly string[], he
   return Buffer.from(text);
 }
 
-function cellWriter(column: BatchColumn, isEvents: boolean): CellWriter {
+function cellWriter(column: BatchColumn, hasTimes: boolean): CellWriter {
   switch (column.kind) {
     case 'timestamp': {
       const { values, valid } = column;
@@ -38,7 +38,7 @@ function cellWriter(column: BatchColumn, isEvents: boolean): CellWriter {
     case 'string':
       return repeated(column, (value) => JSON.stringify(value.toWellFormed()));
     case 'json':
-      return repeated(column, isEvents ? (value) => withStorableTimes(wellFormedJson(value)) : wellFormedJson);
+      return repeated(column, hasTimes ? (value) => withStorableTimes(wellFormedJson(value)) : wellFormedJson);
   }
 }
 
@@ -67,7 +67,7 @@ function wellFormedJson(json: string): string {
   );
 }
 
-/** Events whose times lie beyond what the table can hold, which ClickHouse refuses with the whole insert, at its ends. */
+/** Items whose times lie beyond what the table can hold, which ClickHouse refuses with the whole insert, at its ends. */
 function withStorableTimes(json: string): string {
   if (!/"time":"(?!19|20|21|22[0-5])/.test(json)) return json;
   const events: unknown = JSON.parse(json);

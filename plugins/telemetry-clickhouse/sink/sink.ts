@@ -17,6 +17,7 @@ import {
 import { EngineError } from '../client/failures.ts';
 import type { Warehouse } from '../client/warehouse.ts';
 import { identifier, literal } from '../quote.ts';
+import { physicalColumns } from '../types.ts';
 import { batchColumn, logColumn, organizationColumn, ownColumns } from '../setup/own-tables.ts';
 import { encodeRows } from './encode.ts';
 import { afterOthers, insertIdPrefix, missing, rowsByBatch, type LogRows, type Numbered } from './stored.ts';
@@ -139,7 +140,10 @@ export class ClickHouseSink implements TelemetrySink {
 
   async #insert(table: TableName, rows: LogRows, batches: readonly Numbered[], again: boolean): Promise<void> {
     const { account, path, tenant, log, signal } = rows;
-    const columns = ownColumns(table).map(({ name }) => name);
+    const { database, prefix } = this.#options;
+    // A table of an earlier version lacks some until the set-up is run again.
+    const there = await physicalColumns((sql) => account.rows(sql, signal))(`${database}.${prefix}${table}`);
+    const columns = ownColumns(table).flatMap(({ name }) => (there?.has(name) === false ? [] : [name]));
     const head = [organizationColumn, logColumn, batchColumn];
     const logical = columns.filter((name) => !head.includes(name));
     const pieces = batches.map(({ batch, number }) =>

@@ -230,9 +230,9 @@ const statements: readonly (readonly [number, string])[] = [
   [2, 'SELECT number AS hour, (SELECT count() FROM otel.spans) AS n FROM numbers(3)'],
   [1, 'SELECT count() FROM otel.spans AS s WHERE s.duration_nano > (SELECT avg(duration_nano) FROM otel.spans)'],
   [1, 'SELECT otel.spans.name FROM otel.spans ORDER BY otel.spans.name LIMIT 1'],
-  [21, 'SELECT * EXCEPT (links) FROM otel.spans LIMIT 2'],
-  [22, 'SELECT * REPLACE (duration_nano / 1e6 AS duration_nano) FROM otel.spans LIMIT 2'],
-  [22, 'SELECT s.* FROM otel.spans AS s LIMIT 2'],
+  [24, 'SELECT * EXCEPT (links) FROM otel.spans LIMIT 2'],
+  [25, 'SELECT * REPLACE (duration_nano / 1e6 AS duration_nano) FROM otel.spans LIMIT 2'],
+  [25, 'SELECT s.* FROM otel.spans AS s LIMIT 2'],
   // rates and anomalies
   [
     3,

@@ -1,4 +1,10 @@
-import { otelTables, tableNames, type ColumnType, type LogicalColumn } from '../../../src/contract/telemetry/index.ts';
+import {
+  otelTables,
+  tableNames,
+  type ColumnType,
+  type LogicalColumn,
+  type TableName,
+} from '../../../src/contract/telemetry/index.ts';
 
 /** How a logical type is stored, and what DESCRIBE answers for it. */
 export const storedType = {
@@ -12,6 +18,8 @@ export const storedType = {
   'float64[]': 'DOUBLE[]',
   events: 'STRUCT("time" TIMESTAMP, "name" VARCHAR, attributes MAP(VARCHAR, VARCHAR))[]',
   links: 'STRUCT(trace_id VARCHAR, span_id VARCHAR, trace_state VARCHAR, attributes MAP(VARCHAR, VARCHAR))[]',
+  exemplars:
+    'STRUCT("time" TIMESTAMP, "value" DOUBLE, trace_id VARCHAR, span_id VARCHAR, filtered_attributes MAP(VARCHAR, VARCHAR))[]',
   quantiles: 'STRUCT(quantile DOUBLE, "value" DOUBLE)[]',
 } as const satisfies Record<ColumnType, string>;
 
@@ -27,6 +35,7 @@ export const emptyValue = {
   'float64[]': '[]',
   events: '[]',
   links: '[]',
+  exemplars: '[]',
   quantiles: '[]',
 } as const satisfies Record<ColumnType, string>;
 
@@ -40,11 +49,24 @@ export const schemaStatements: readonly string[] = [
   'CREATE SCHEMA IF NOT EXISTS otel',
   'CREATE SCHEMA IF NOT EXISTS sightline',
   `CREATE TABLE IF NOT EXISTS ${positions} (log VARCHAR NOT NULL, segment BIGINT NOT NULL, "offset" BIGINT NOT NULL)`,
-  ...tableNames.map((table) => {
-    const columns = otelTables[table].columns.map((column) => `"${column.name}" ${storedType[column.type]}`);
-    return `CREATE TABLE IF NOT EXISTS otel.${table} (${columns.join(', ')})`;
-  }),
+  ...tableNames.map(
+    (table) => `CREATE TABLE IF NOT EXISTS otel.${table} (${columnsOf(table).map(defined).join(', ')})`,
+  ),
+  // Of a file of an earlier version; its rows read as NULL there.
+  ...tableNames.flatMap((table) =>
+    columnsOf(table)
+      .filter(({ added }) => added)
+      .map((column) => `ALTER TABLE otel.${table} ADD COLUMN IF NOT EXISTS ${defined(column)}`),
+  ),
 ];
+
+function columnsOf(table: TableName): readonly LogicalColumn[] {
+  return otelTables[table].columns;
+}
+
+function defined({ name, type }: LogicalColumn): string {
+  return `"${name}" ${storedType[type]}`;
+}
 
 /** What staging rows are appended as: times as microseconds, nested values as JSON text. */
 export function stagedType(type: ColumnType): 'BIGINT' | 'DOUBLE' | 'BOOLEAN' | 'VARCHAR' {
@@ -68,6 +90,8 @@ const structures: Partial<Readonly<Record<ColumnType, string>>> = {
   'float64[]': '["DOUBLE"]',
   events: '[{"time":"TIMESTAMP","name":"VARCHAR","attributes":"MAP(VARCHAR,VARCHAR)"}]',
   links: '[{"trace_id":"VARCHAR","span_id":"VARCHAR","trace_state":"VARCHAR","attributes":"MAP(VARCHAR,VARCHAR)"}]',
+  exemplars:
+    '[{"time":"TIMESTAMP","value":"DOUBLE","trace_id":"VARCHAR","span_id":"VARCHAR","filtered_attributes":"MAP(VARCHAR,VARCHAR)"}]',
   quantiles: '[{"quantile":"DOUBLE","value":"DOUBLE"}]',
 };
 

@@ -48,7 +48,7 @@ const statements: readonly (readonly [columns: number, sql: string])[] = [
     2,
     "SELECT date_trunc('minute', time) AS m, count(*) FROM otel.logs WHERE time > now() - INTERVAL '1 hour' GROUP BY m",
   ],
-  [22, 'SELECT * FROM otel.spans WHERE time BETWEEN now()::TIMESTAMP - INTERVAL 1 DAY AND now()::TIMESTAMP'],
+  [25, 'SELECT * FROM otel.spans WHERE time BETWEEN now()::TIMESTAMP - INTERVAL 1 DAY AND now()::TIMESTAMP'],
   [1, "SELECT time FROM otel.spans WHERE time >= '2020-01-01' AND time < TIMESTAMP '2099-01-01 00:00:00'"],
   [
     5,
@@ -122,7 +122,7 @@ const statements: readonly (readonly [columns: number, sql: string])[] = [
     "SELECT regexp_extract(body, 'order (\\d+)', 1), regexp_matches(body, 'time ?out'), regexp_extract_all(body, '\\d+') FROM otel.logs",
   ],
   [
-    16,
+    19,
     "SELECT * FROM otel.logs WHERE body ILIKE '%timeout%' OR body SIMILAR TO '.*refused.*' OR contains(body, 'x') OR body ~ '^a'",
   ],
   [
@@ -200,7 +200,7 @@ const statements: readonly (readonly [columns: number, sql: string])[] = [
     'SELECT service_name FROM otel.spans UNION SELECT service_name FROM otel.logs UNION ALL BY NAME SELECT service_name FROM otel.metrics',
   ],
   [
-    22,
+    25,
     "SELECT * FROM otel.spans s WHERE EXISTS (SELECT 1 FROM otel.logs l WHERE l.trace_id = s.trace_id) AND name NOT IN (SELECT name FROM otel.metrics) AND (name, kind) IN (('a', 'b'))",
   ],
   [1, 'SELECT s.name FROM otel.spans s SEMI JOIN otel.logs l USING (trace_id)'],
@@ -210,11 +210,11 @@ const statements: readonly (readonly [columns: number, sql: string])[] = [
   ],
   // shapes of statements
   [1, 'FROM otel.spans SELECT name LIMIT 3'],
-  [16, 'FROM otel.logs'],
-  [22, 'TABLE otel.spans'],
+  [19, 'FROM otel.logs'],
+  [25, 'TABLE otel.spans'],
   [2, "VALUES (1, 'a'), (2, 'b')"],
   [2, 'SELECT otel.spans.name, spans.kind FROM otel.spans'],
-  [20, 'SELECT * EXCLUDE (attributes, events) REPLACE (upper(name) AS name) FROM otel.spans'],
+  [23, 'SELECT * EXCLUDE (attributes, events) REPLACE (upper(name) AS name) FROM otel.spans'],
   [3, "SELECT COLUMNS('dur.*'), COLUMNS(c -> c LIKE 'trace%') FROM otel.spans"],
   [2, 'SELECT min(COLUMNS(*)) FROM (SELECT time, duration_nano FROM otel.spans)'],
   [
@@ -233,7 +233,7 @@ const statements: readonly (readonly [columns: number, sql: string])[] = [
     3,
     'SELECT * FROM (UNPIVOT (SELECT service_name, duration_nano, flags FROM otel.spans) ON duration_nano, flags INTO NAME metric VALUE amount)',
   ],
-  [22, 'SELECT * FROM otel.spans USING SAMPLE 10 ROWS'],
+  [25, 'SELECT * FROM otel.spans USING SAMPLE 10 ROWS'],
   [1, 'SELECT name FROM otel.spans TABLESAMPLE BERNOULLI(50%)'],
   [
     8,
@@ -259,8 +259,8 @@ const statements: readonly (readonly [columns: number, sql: string])[] = [
     2,
     'SELECT time, name FROM otel.spans WHERE trace_id = (SELECT trace_id FROM otel.spans ORDER BY duration_nano DESC LIMIT 1) ORDER BY time',
   ],
-  [22, 'SELECT * RENAME (name AS operation) FROM otel.spans'],
-  [22, 'SELECT s.* EXCLUDE (s.events), l.body FROM otel.spans s JOIN otel.logs l USING (trace_id)'],
+  [25, 'SELECT * RENAME (name AS operation) FROM otel.spans'],
+  [25, 'SELECT s.* EXCLUDE (s.events), l.body FROM otel.spans s JOIN otel.logs l USING (trace_id)'],
   [1, 'SELECT 1 LIMIT 10%'],
   [1, 'SELECT #1 FROM (SELECT 1) ORDER BY #1'],
   [1, 'SELECT unnest(attributes) FROM (SELECT map_entries(attributes) AS attributes FROM otel.spans)'],

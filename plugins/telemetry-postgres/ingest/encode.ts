@@ -15,13 +15,19 @@ const chunkRows = 2_000;
 const indexedBytes = 1_000;
 
 /**
- * The rows of a batch in COPY's text format, the tenant first. `repair` is for batches that the server refused: it
+ * The rows of a batch in COPY's text format, the tenant first, then the columns of these names in their usual order. `repair` is for batches that the server refused: it
  * re-encodes JSON to a form that the server accepts, and cuts indexed values to the index's limit.
  */
-export function* copyText(batch: TelemetryBatch, tenant: string, repair: boolean): Generator<string> {
+export function* copyText(
+  batch: TelemetryBatch,
+  tenant: string,
+  repair: boolean,
+  names: ReadonlySet<string>,
+): Generator<string> {
   const logical = otelTables[batch.table].columns;
-  const cells = batch.columns.map((column, index) => {
+  const cells = batch.columns.flatMap((column, index): readonly Cell[] | Cell => {
     const { name = '', type = 'string' } = logical[index] ?? {};
+    if (!names.has(name)) return [];
     const isCut = repair && column.kind === 'string' && indexedTexts[batch.table].includes(name);
     return isCut ? texts(column, (value) => escaped(start(wellFormed(value)))) : cellsOf(column, type, repair);
   });

@@ -102,6 +102,24 @@ describe('loading into PostgreSQL', () => {
     expect(new Set(await bodies('texts'))).toEqual(new Set([...odd, 'nul\ufffd', 'half\ufffd']));
   });
 
+  it('writes what a table of an earlier version has a place for', async () => {
+    const admin = async (sql: string) => await server.admin(sql, warehouse.database);
+    const said = { schema_url: 'https://example.com/1', scope_attributes: { build: '7' } };
+    await admin('ALTER TABLE telemetry.logs RENAME COLUMN schema_url TO not_there');
+    await load('before', 1, [{ body: 'a', ...said }]);
+    await admin('ALTER TABLE telemetry.logs RENAME COLUMN not_there TO schema_url');
+    await load('before', 2, [{ body: 'b', ...said }]);
+    const { rows } = await ask(
+      telemetry,
+      own(),
+      "SELECT body, schema_url, scope_attributes FROM otel.logs WHERE service_name = 'before' ORDER BY body",
+    );
+    expect(rows).toEqual([
+      ['a', '', { build: '7' }],
+      ['b', said.schema_url, { build: '7' }],
+    ]);
+  });
+
   it('cuts a name that no index can hold, rather than stop at it for good', async () => {
     const noise = randomBytes(6_000).toString('base64');
     const wide = '語'.repeat(500) + noise;

@@ -8,6 +8,7 @@ import {
   tableNames,
   told,
   type LogPosition,
+  type TableName,
   type TelemetryBatch,
   type TelemetryLoad,
   type TelemetrySink,
@@ -162,15 +163,24 @@ export class PostgresSink implements TelemetrySink {
     const { rowCount } = await client.query(advance, [tenant, log, upTo.segment, upTo.offset]);
     if (rowCount === 0) return;
     for (const batch of batches) {
-      const names = [this.#column, ...otelTables[batch.table].columns.map(({ name }) => quoteName(name))];
+      const there = await this.#columnsOf(client, batch.table);
+      const names = [this.#column, ...[...there].map(quoteName)];
       const copy = new CopyIn(
         `COPY ${this.#table(batch.table)} (${names.join(', ')}) FROM STDIN`,
-        copyText(batch, tenant, repair),
+        copyText(batch, tenant, repair, there),
       );
       client.query(copy);
       await copy.done;
     }
     await client.query('COMMIT');
+  }
+
+  /** Of the logical columns: a table of an earlier version lacks some until the set-up is run again. */
+  async #columnsOf(client: Lease['client'], table: TableName): Promise<ReadonlySet<string>> {
+    const text = 'SELECT attname FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped';
+    const { rows } = await client.query<[string]>({ text, values: [this.#table(table)], rowMode: 'array' });
+    const there = new Set(rows.flat());
+    return new Set(otelTables[table].columns.map(({ name }) => name).filter((name) => there.has(name)));
   }
 
   async #with<T>(organizationId: OrganizationId, signal: AbortSignal, work: (lease: Lease) => Promise<T>): Promise<T> {

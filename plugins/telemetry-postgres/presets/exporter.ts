@@ -76,6 +76,11 @@ const logColumns: typeof common = {
   event_name: plain('EventName'),
   flags: integer('TraceFlags'),
   attributes: object('LogAttributes'),
+  scope_attributes: object('ScopeAttributes'),
+  schema_url: [
+    'ScopeSchemaUrl',
+    (column) => `coalesce(nullif(${column('ScopeSchemaUrl')}, ''), ${column('ResourceSchemaUrl')}, '')`,
+  ],
 };
 
 /** As the exporter makes them today; what is newer is found by looking. */

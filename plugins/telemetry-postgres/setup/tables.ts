@@ -78,11 +78,17 @@ export function tablesScript({ names, organization, writer: login }: TablesOptio
 }
 
 function createTable(name: string, tenant: string, columns: readonly LogicalColumn[]): string {
-  const definitions = columns.map((column) => {
+  const defined = (column: LogicalColumn) => {
     const required = column.nullable ? '' : ` NOT NULL DEFAULT ${writer.empty(column)}`;
-    return `  ${quoteName(column.name)} ${typeName(column.type)}${required}`;
-  });
-  return `CREATE TABLE IF NOT EXISTS ${name} (\n  ${tenant},\n${definitions.join(',\n')}\n);`;
+    return `${quoteName(column.name)} ${typeName(column.type)}${required}`;
+  };
+  const definitions = [tenant, ...columns.map(defined)].map((line) => `  ${line}`);
+  const added = columns.filter(({ added: isLater }) => isLater);
+  return [
+    `CREATE TABLE IF NOT EXISTS ${name} (\n${definitions.join(',\n')}\n);`,
+    // A table of an earlier version.
+    `ALTER TABLE ${name}\n${added.map((column) => `  ADD COLUMN IF NOT EXISTS ${defined(column)}`).join(',\n')};`,
+  ].join('\n');
 }
 
 /** Time by ranges of blocks, since rows come in its order; service and trace within the organization. */

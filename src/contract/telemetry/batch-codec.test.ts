@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { type BatchColumn, type TelemetryBatch, decodeBatch, encodeBatch } from './batch-codec.ts';
 import { columnKind, FrameError, frameHeader } from './batch-frame.ts';
 import { otelTables, tableNames, type LogicalColumn } from './schema.ts';
+import { firstFrame } from '../../../test/support/otlp/first-version.ts';
+import { framesRows } from '../../../test/support/otlp/rows.ts';
 
 const text = fc.oneof(
   fc.constantFrom('', 'checkout', 'POST /api/cart', '{"service.name":"frontend"}'),
@@ -101,6 +103,32 @@ describe('batch codec', () => {
     expect(frame.length).toBeLessThan(5_000);
     const body = decodeBatch(frame).columns[4];
     expect(body?.kind === 'string' ? body.dictionary?.entries : undefined).toEqual(['x'.repeat(100)]);
+  });
+
+  it('reads what the first version wrote, with nothing in the columns that it did not have', () => {
+    const [spans, metrics, logs] = tableNames.map((table) => framesRows(firstFrame(table)));
+    const added = { scope_attributes: '{}', schema_url: '', otlp_fields: '{}' };
+    expect(spans).toMatchObject([
+      { name: 'span 1', attributes: '{"a":"b"}', ...added },
+      { name: 'span 2', service_name: 'shop', ...added },
+    ]);
+    const numbers = { as_int: null, zero_threshold: null, exemplars: '[]' };
+    expect(metrics).toMatchObject([
+      { name: 'level', value: 7, flags: 0n, ...added, ...numbers },
+      { name: 'requests', value: 9, is_monotonic: true, ...added, ...numbers },
+    ]);
+    expect(logs).toMatchObject([{ body: 'hello', severity_number: 9n, ...added }]);
+  });
+
+  it('refuses a frame that lacks a column which every version wrote', () => {
+    const { table, rows, columns } = decodeBatch(firstFrame('logs'));
+    const first = otelTables.logs.columns.filter((column) => !('added' in column)).length;
+    const cut = (count: number) => () => decodeBatch(encodeBatch({ table, rows, columns: columns.slice(0, count) }));
+    expect(caught(cut(first))).toBeUndefined();
+    expect(caught(cut(first - 1))).toBeInstanceOf(FrameError);
+    expect(caught(() => decodeBatch(encodeBatch({ table, rows, columns: [...columns, ...columns] })))).toBeInstanceOf(
+      FrameError,
+    );
   });
 
   it('refuses any damaged frame with its own error, or reads it within its bounds', () => {

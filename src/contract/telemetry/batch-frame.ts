@@ -1,4 +1,4 @@
-import { otelTables, tableNames, type ColumnType, type TableName } from './schema.ts';
+import { otelTables, tableNames, type ColumnType, type LogicalColumn, type TableName } from './schema.ts';
 
 /*
  * A batch as bytes, in the machine's own byte order, since a frame never leaves the machine:
@@ -186,13 +186,41 @@ export function frameHeader(bytes: Uint8Array): { table: TableName; rows: number
 /** Every length, offset and code is checked, so that what comes back can be trusted. The arrays may lie on `bytes`. */
 export function readFrame(input: Uint8Array): Frame {
   const { table, rows, columns: count } = frameHeader(input);
-  const logical = otelTables[table].columns;
-  if (count !== logical.length) throw new FrameError('another number of columns');
+  const logical: readonly LogicalColumn[] = otelTables[table].columns;
+  const lacking = logical.slice(count);
+  if (count > logical.length || !lacking.every(({ added }) => added)) {
+    throw new FrameError('another number of columns');
+  }
   const bytes = input.byteOffset % 8 === 0 ? input : new Uint8Array(input);
   const reader = new SectionReader(bytes);
-  const columns = logical.map((column) => readColumn(reader, rows, columnKind(column.type), 'nullable' in column));
+  const columns = logical
+    .slice(0, count)
+    .map(({ type, nullable }) => readColumn(reader, rows, columnKind(type), nullable === true));
   if (!reader.atEnd) throw new FrameError('bytes after the last column');
-  return { table, rows, columns };
+  return { table, rows, columns: [...columns, ...lacking.map((column) => emptyColumn(column, rows))] };
+}
+
+/** Of a column that the version did not have which wrote the frame: NULL, or what stands for absent. */
+function emptyColumn({ type, nullable }: LogicalColumn, rows: number): FrameColumn {
+  const kind = columnKind(type);
+  switch (kind) {
+    case 'timestamp':
+    case 'int64':
+    case 'float64': {
+      const values = new BigInt64Array(rows);
+      return nullable
+        ? { encoding: 'fixed', kind, values, valid: new Uint8Array(rows) }
+        : { encoding: 'fixed', kind, values };
+    }
+    case 'boolean':
+      return { encoding: 'flags', kind, values: new Uint8Array(rows) };
+    case 'string':
+    case 'json': {
+      const text = Buffer.from(kind === 'string' ? '' : type === 'map' ? '{}' : '[]');
+      const entries = { offsets: Uint32Array.of(0, text.length), text, ascii: true };
+      return { encoding: 'dictionary', kind, entries, codes: new Uint8Array(rows) };
+    }
+  }
 }
 
 function readColumn(reader: SectionReader, rows: number, expected: ColumnKind, nullable: boolean): FrameColumn {

@@ -3,7 +3,7 @@ import type { ReadRules, StatementBinding } from './statement.ts';
 import {
   otelTables,
   tableNames,
-  type ColumnType,
+  type AttributesType,
   type LogicalColumn,
   type LogicalTable,
   type TableName,
@@ -151,8 +151,8 @@ export interface RelationWriter {
   empty(column: LogicalColumn): string;
   /** `mask` and `hash` of a text expression. */
   text(expression: string, action: 'mask' | 'hash', salt: string): string;
-  /** A map, events or links expression with the rules applied to its attributes. */
-  attributes(expression: string, type: Extract<ColumnType, 'map' | 'events' | 'links'>, rules: AttributeRules): string;
+  /** A map, or a list of what has attributes, with the rules applied to them. */
+  attributes(expression: string, type: AttributesType, rules: AttributeRules): string;
   /** The clauses after FROM: `tenant` must be evaluated before anything of the caller's (PREWHERE, a barrier). */
   filter(tenant: string | undefined, others: readonly string[]): string;
   /**

@@ -76,6 +76,12 @@ export function sourcesOf(given: {
   return sources;
 }
 
+/** SQL of a logical column in a table of our own layout. Rows of every type are stored with true or false for `is_monotonic`. */
+export function ownColumn(name: string, quote: (name: string) => string = String): string {
+  const column = quote(name);
+  return name === 'is_monotonic' ? `CASE WHEN ${quote('type')} = 'sum' THEN ${column} END` : column;
+}
+
 /** The logical columns that a table of our own layout has, each by its name. */
 export function ownColumnsOf(
   table: TableName,
@@ -83,7 +89,7 @@ export function ownColumnsOf(
   quote: (name: string) => string = String,
 ) {
   const known = otelTables[table].columns.filter(({ name }) => there.has(name));
-  return Object.fromEntries(known.map(({ name }) => [name, quote(name)]));
+  return Object.fromEntries(known.map(({ name }) => [name, ownColumn(name, quote)]));
 }
 
 export interface InspectionWords {

@@ -22,9 +22,20 @@ export function repairedJson(text: string, type: ColumnType): string {
       return JSON.stringify(
         list(value).map((item) => {
           const { time, name, attributes } = record(item);
-          const isTime = typeof time === 'string' && !Number.isNaN(Date.parse(time));
-          const repaired = isTime ? time : '1970-01-01T00:00:00Z';
-          return { time: repaired, name: clean(name), attributes: stringMap(attributes) };
+          return { time: moment(time), name: clean(name), attributes: stringMap(attributes) };
+        }),
+      );
+    case 'exemplars':
+      return JSON.stringify(
+        list(value).map((item) => {
+          const { time, value: measured, trace_id, span_id, filtered_attributes } = record(item);
+          return {
+            time: moment(time),
+            value: float(measured),
+            trace_id: clean(trace_id),
+            span_id: clean(span_id),
+            filtered_attributes: stringMap(filtered_attributes),
+          };
         }),
       );
     case 'links':
@@ -62,6 +73,10 @@ function stringMap(value: unknown): Record<string, string> {
   const map: Record<string, string> = Object.create(null);
   for (const [key, item] of Object.entries(record(value))) map[clean(key)] = clean(item);
   return map;
+}
+
+function moment(value: unknown): string {
+  return typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? value : '1970-01-01T00:00:00Z';
 }
 
 function clean(value: unknown): string {

@@ -120,6 +120,11 @@ function lossesOf({ losses, unknown }: Accepted): readonly string[] {
   }
   if (losses.events > 0)
     parts.push(`Events or links dropped: ${losses.events} (more than ${recordLimits.events} in a span).`);
+  if (losses.exemplars > 0) {
+    parts.push(
+      `Exemplars dropped: ${losses.exemplars} (more than ${recordLimits.exemplars}, or ${recordLimits.exemplarBytes} bytes, in a data point).`,
+    );
+  }
   if (losses.invalidIds > 0) parts.push(`Ids emptied: ${losses.invalidIds} (not of 16 or 8 bytes).`);
   if (losses.ends > 0) {
     parts.push(`Span ends set to the start: ${losses.ends} (before it, or more than a day in the future).`);

@@ -1,6 +1,7 @@
 import { writeFrame, type FrameColumn } from '../../contract/telemetry/batch-frame.ts';
 import { otelTables, type TableName } from '../../contract/telemetry/index.ts';
 import { batchRows, batchTextBytes, requestTextBytes, type RecordLimits } from './limits.ts';
+import { OtlpFields } from './otlp-fields.ts';
 import { TextColumn } from './text.ts';
 import { noLosses, ValueWriter, type Losses } from './values.ts';
 import { Fields, type WireReader } from './wire.ts';
@@ -75,13 +76,18 @@ export class ContextColumns {
     resource_attributes: new TextColumn('json'),
     scope_name: new TextColumn('string'),
     scope_version: new TextColumn('string'),
+    scope_attributes: new TextColumn('json'),
+    schema_url: new TextColumn('string'),
+    otlp_fields: new TextColumn('json'),
   };
   #rowBytes = 0;
-  #resource: Range = nowhere;
-  #scope: Range = nowhere;
+  #resource: Described = nowhere;
+  #scope: Described = nowhere;
   #resourceEntry = 0;
   #scopeEntry = 0;
   #resourceBytes = 0;
+  readonly #shared = new OtlpFields();
+  #fieldsEntry = 0;
   readonly #fields = new Fields();
 
   /** Bytes of text that a row has from here. */
@@ -89,13 +95,13 @@ export class ContextColumns {
     return this.#rowBytes;
   }
 
-  resource(intake: Intake, range: Range): void {
-    this.#resource = range;
+  resource(intake: Intake, resource: Described): void {
+    this.#resource = resource;
     this.#writeResource(intake);
   }
 
-  scope(intake: Intake, range: Range): void {
-    this.#scope = range;
+  scope(intake: Intake, scope: Described): void {
+    this.#scope = scope;
     this.#writeScope(intake);
   }
 
@@ -105,13 +111,20 @@ export class ContextColumns {
     this.#writeScope(intake);
   }
 
-  row(): void {
+  /** `own`: what the record has beside what resource and scope have. */
+  row(own: OtlpFields | undefined): void {
     this.columns.service_name.code(this.#resourceEntry);
     this.columns.service_version.code(this.#resourceEntry);
     this.columns.deployment_environment.code(this.#resourceEntry);
     this.columns.resource_attributes.code(this.#resourceEntry);
     this.columns.scope_name.code(this.#scopeEntry);
     this.columns.scope_version.code(this.#scopeEntry);
+    this.columns.scope_attributes.code(this.#scopeEntry);
+    this.columns.schema_url.code(this.#scopeEntry);
+    const fields = this.columns.otlp_fields;
+    if (own === undefined || own.isEmpty) return fields.code(this.#fieldsEntry);
+    own.write(fields, this.#shared);
+    fields.rowShared();
   }
 
   #writeResource(intake: Intake): void {
@@ -147,13 +160,36 @@ export class ContextColumns {
     column.entry();
   }
 
-  #writeScope({ reader, values }: Intake): void {
-    const fields = this.#fields.read(reader, this.#scope.from, this.#scope.to);
-    values.string(this.columns.scope_name, fields, 0x0a);
-    values.string(this.columns.scope_version, fields, 0x12);
-    this.#rowBytes = this.#resourceBytes + this.columns.scope_name.pending + this.columns.scope_version.pending;
-    this.#scopeEntry = this.columns.scope_name.entry();
-    this.columns.scope_version.entry();
+  #writeScope(intake: Intake): void {
+    const { reader, values } = intake;
+    const { scope_name, scope_version, scope_attributes, schema_url, otlp_fields } = this.columns;
+    const { from, to } = this.#scope;
+    this.#shareFields(intake);
+    values.attributes(scope_attributes, from, to, 0x1a);
+    const fields = this.#fields.read(reader, from, to);
+    values.string(scope_name, fields, 0x0a);
+    values.string(scope_version, fields, 0x12);
+    const { schemaUrl: own } = this.#scope;
+    values.text(schema_url, own.from < own.to ? own : this.#resource.schemaUrl);
+    this.#shared.write(otlp_fields);
+    const texts = [scope_name, scope_version, scope_attributes, schema_url, otlp_fields];
+    this.#rowBytes = texts.reduce((sum, { pending }) => sum + pending, this.#resourceBytes);
+    this.#fieldsEntry = otlp_fields.entry();
+    this.#scopeEntry = scope_name.entry();
+    for (const column of [scope_version, scope_attributes, schema_url]) column.entry();
+  }
+
+  /** Of a schema URL of the scope the resource's may differ. */
+  #shareFields({ reader, values }: Intake): void {
+    const [resource, scope] = [this.#resource, this.#scope];
+    this.#shared.clear();
+    const [resourceUrl, scopeUrl] = [resource, scope].map(({ schemaUrl }) => values.plainText(schemaUrl));
+    if (scopeUrl !== '' && scopeUrl !== resourceUrl) this.#shared.text('resource_schema_url', resourceUrl ?? '');
+    this.#shared.count(
+      'resource_dropped_attributes_count',
+      this.#fields.read(reader, resource.from, resource.to).low(0x10),
+    );
+    this.#shared.count('scope_dropped_attributes_count', this.#fields.read(reader, scope.from, scope.to).low(0x20));
   }
 }
 
@@ -170,7 +206,12 @@ export interface Range {
   readonly to: number;
 }
 
-const nowhere: Range = { from: 0, to: 0 };
+/** A resource or a scope, and where its schema URL lies. */
+export interface Described extends Range {
+  readonly schemaUrl: Range;
+}
+
+const nowhere: Described = { from: 0, to: 0, schemaUrl: { from: 0, to: 0 } };
 
 /** Counts rows, and closes the batch when it is large enough. */
 export class TableWriter {
@@ -201,8 +242,8 @@ export class TableWriter {
   }
 
   /** The other columns have their value of this row already; `bytes` of text are in them. */
-  row(intake: Intake, bytes: number): void {
-    this.context.row();
+  row(intake: Intake, bytes: number, own?: OtlpFields): void {
+    this.context.row(own);
     this.#rows += 1;
     this.#textBytes += bytes + this.context.rowBytes;
     intake.accepted += 1;

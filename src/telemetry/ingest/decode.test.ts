@@ -39,6 +39,9 @@ describe('decoding OTLP', () => {
             'links',
             'bucket_counts',
             'quantile_values',
+            'scope_attributes',
+            'otlp_fields',
+            'exemplars',
           ]) {
             if (name in row) parsed(row[name]);
           }
@@ -177,6 +180,9 @@ describe('decoding OTLP', () => {
         '{"service.name":"cart","service.version":"3","deployment.environment":"old","deployment.environment.name":"prod"}',
       scope_name: 'lib',
       scope_version: '1.0',
+      scope_attributes: '{}',
+      schema_url: '',
+      otlp_fields: '{}',
       events: [{ time: '2026-06-01T00:00:00.000001Z', name: 'exception', attributes: { t: 'x' } }],
       links: [{ trace_id: 'ff'.repeat(16), span_id: 'ee'.repeat(8), trace_state: 'q', attributes: { l: 'y' } }],
     });

@@ -1,4 +1,4 @@
-import { Intake, OtlpTooLargeError, type EncodedBatch, type Range, type TableWriter } from './columns.ts';
+import { Intake, OtlpTooLargeError, type Described, type EncodedBatch, type TableWriter } from './columns.ts';
 import type { Signal } from './fields.ts';
 import { encodeJson, UnknownKeys } from './json.ts';
 import { recordLimits } from './limits.ts';
@@ -75,10 +75,10 @@ function readResources(intake: Intake, decoder: RecordDecoder, end: number): voi
   const { context } = decoder.table;
   for (reader.at = 0; reader.find(0x0a, end);) {
     const { from, at: to } = reader;
-    context.resource(intake, firstField(reader, from, to));
+    context.resource(intake, described(reader, from, to));
     for (reader.at = from; reader.find(0x12, to);) {
       const { from: scopeFrom, at: scopeTo } = reader;
-      context.scope(intake, firstField(reader, scopeFrom, scopeTo));
+      context.scope(intake, described(reader, scopeFrom, scopeTo));
       for (reader.at = scopeFrom; reader.find(0x12, scopeTo);) {
         const next = reader.at;
         decoder.record(intake, reader.from, next);
@@ -93,7 +93,8 @@ function readResources(intake: Intake, decoder: RecordDecoder, end: number): voi
 const fields = new Fields();
 
 /** The resource, or the scope. */
-function firstField(reader: WireReader, from: number, to: number): Range {
+function described(reader: WireReader, from: number, to: number): Described {
   fields.read(reader, from, to);
-  return { from: fields.low(0x0a), to: fields.high(0x0a) };
+  const schemaUrl = { from: fields.low(0x1a), to: fields.high(0x1a) };
+  return { from: fields.low(0x0a), to: fields.high(0x0a), schemaUrl };
 }

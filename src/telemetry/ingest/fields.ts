@@ -94,19 +94,27 @@ const keyValue = message({ key: [1, 'string'], value: [2, () => anyValue] });
 const arrayValue = message({ values: [1, () => anyValue, 'repeated'] });
 const keyValueList = message({ values: [1, () => keyValue, 'repeated'] });
 
-const resource = message({ attributes: [1, () => keyValue, 'repeated'] });
-const scope = message({ name: [1, 'string'], version: [2, 'string'] });
+const resource = message({ attributes: [1, () => keyValue, 'repeated'], droppedAttributesCount: [2, 'uint32'] });
+const scope = message({
+  name: [1, 'string'],
+  version: [2, 'string'],
+  attributes: [3, () => keyValue, 'repeated'],
+  droppedAttributesCount: [4, 'uint32'],
+});
 
 const event = message({
   timeUnixNano: [1, 'fixed64'],
   name: [2, 'string'],
   attributes: [3, () => keyValue, 'repeated'],
+  droppedAttributesCount: [4, 'uint32'],
 });
 const link = message({
   traceId: [1, 'hex'],
   spanId: [2, 'hex'],
   traceState: [3, 'string'],
   attributes: [4, () => keyValue, 'repeated'],
+  droppedAttributesCount: [5, 'uint32'],
+  flags: [6, 'fixed32'],
 });
 const span = message({
   traceId: [1, 'hex'],
@@ -118,8 +126,11 @@ const span = message({
   startTimeUnixNano: [7, 'fixed64'],
   endTimeUnixNano: [8, 'fixed64'],
   attributes: [9, () => keyValue, 'repeated'],
+  droppedAttributesCount: [10, 'uint32'],
   events: [11, () => event, 'repeated'],
+  droppedEventsCount: [12, 'uint32'],
   links: [13, () => link, 'repeated'],
+  droppedLinksCount: [14, 'uint32'],
   status: [15, () => message({ message: [2, 'string'], code: [3, 'statusCode'] })],
   flags: [16, 'fixed32'],
 });
@@ -130,6 +141,7 @@ const logRecord = message({
   severityText: [3, 'string'],
   body: [5, () => anyValue],
   attributes: [6, () => keyValue, 'repeated'],
+  droppedAttributesCount: [7, 'uint32'],
   flags: [8, 'fixed32'],
   traceId: [9, 'hex'],
   spanId: [10, 'hex'],
@@ -138,9 +150,18 @@ const logRecord = message({
 });
 
 const pointTimes = { startTimeUnixNano: [2, 'fixed64'], timeUnixNano: [3, 'fixed64'] } as const;
+const exemplar = message({
+  timeUnixNano: [2, 'fixed64'],
+  asDouble: [3, 'double'],
+  spanId: [4, 'hex'],
+  traceId: [5, 'hex'],
+  asInt: [6, 'sfixed64'],
+  filteredAttributes: [7, () => keyValue, 'repeated'],
+});
 const numberPoint = message({
   ...pointTimes,
   asDouble: [4, 'double'],
+  exemplars: [5, () => exemplar, 'repeated'],
   asInt: [6, 'sfixed64'],
   attributes: [7, () => keyValue, 'repeated'],
   flags: [8, 'uint32'],
@@ -151,6 +172,7 @@ const histogramPoint = message({
   sum: [5, 'double'],
   bucketCounts: [6, 'fixed64', 'repeated'],
   explicitBounds: [7, 'double', 'repeated'],
+  exemplars: [8, () => exemplar, 'repeated'],
   attributes: [9, () => keyValue, 'repeated'],
   flags: [10, 'uint32'],
   min: [11, 'double'],
@@ -167,8 +189,10 @@ const exponentialPoint = message({
   positive: [8, () => buckets],
   negative: [9, () => buckets],
   flags: [10, 'uint32'],
+  exemplars: [11, () => exemplar, 'repeated'],
   min: [12, 'double'],
   max: [13, 'double'],
+  zeroThreshold: [14, 'double'],
 });
 const quantile = message({ quantile: [1, 'double'], value: [2, 'double'] });
 const summaryPoint = message({
@@ -203,12 +227,21 @@ const metric = message({
   histogram: [9, () => histogram],
   exponentialHistogram: [10, () => exponentialHistogram],
   summary: [11, () => summary],
+  metadata: [12, () => keyValue, 'repeated'],
 });
 
 /** Resource → scope → records, which all three signals share. */
 function request(resources: string, scopes: string, records: string, record: Message): Message {
-  const scoped = message({ scope: [1, () => scope], [records]: [2, () => record, 'repeated'] });
-  const grouped = message({ resource: [1, () => resource], [scopes]: [2, () => scoped, 'repeated'] });
+  const scoped = message({
+    scope: [1, () => scope],
+    [records]: [2, () => record, 'repeated'],
+    schemaUrl: [3, 'string'],
+  });
+  const grouped = message({
+    resource: [1, () => resource],
+    [scopes]: [2, () => scoped, 'repeated'],
+    schemaUrl: [3, 'string'],
+  });
   return message({ [resources]: [1, () => grouped, 'repeated'] });
 }
 

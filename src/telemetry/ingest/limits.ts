@@ -10,6 +10,9 @@ export interface RecordLimits {
   readonly bodyBytes: number;
   /** Events, and links, of one span. */
   readonly events: number;
+  /** Exemplars of one data point, and UTF-8 bytes of them together. */
+  readonly exemplars: number;
+  readonly exemplarBytes: number;
   /** Buckets, and quantiles, of one data point. */
   readonly buckets: number;
   /** Text of one row together; a record over it is rejected. */
@@ -22,6 +25,8 @@ export const recordLimits: RecordLimits = {
   valueBytes: 64 * 1024,
   bodyBytes: 128 * 1024,
   events: 1024,
+  exemplars: 256,
+  exemplarBytes: 128 * 1024,
   buckets: 4096,
   // Many rows of more than this bring DuckDB to the end of its address space while it writes a checkpoint.
   recordBytes: 256 * 1024,

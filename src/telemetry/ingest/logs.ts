@@ -1,5 +1,6 @@
 import { TableWriter, type Intake } from './columns.ts';
 import { FixedColumn } from './fixed.ts';
+import { OtlpFields } from './otlp-fields.ts';
 import { TextColumn } from './text.ts';
 import { nanosToMicros } from './fields.ts';
 import { Fields } from './wire.ts';
@@ -20,6 +21,7 @@ export class LogDecoder {
   };
   readonly table = new TableWriter('logs', this.#columns);
   readonly #fields = new Fields();
+  readonly #otlp = new OtlpFields();
 
   record(intake: Intake, from: number, to: number): void {
     const { reader, values } = intake;
@@ -71,7 +73,9 @@ export class LogDecoder {
     values.id(columns.span_id, fields, 0x52, 8);
     columns.span_id.row();
     attributes.row();
-    this.table.row(intake, bytes + bodyBytes + fixedBytes);
+    this.#otlp.clear();
+    this.#otlp.count('dropped_attributes_count', fields.low(0x38));
+    this.table.row(intake, bytes + bodyBytes + fixedBytes, this.#otlp);
   }
 }
 

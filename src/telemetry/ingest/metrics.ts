@@ -1,7 +1,8 @@
 import { TableWriter, type Intake } from './columns.ts';
+import { OtlpFields } from './otlp-fields.ts';
 import { FixedColumn, FlagColumn } from './fixed.ts';
 import { TextColumn } from './text.ts';
-import { nanosToMicros } from './fields.ts';
+import { nanosToMicros, writeTime } from './fields.ts';
 import { Fields } from './wire.ts';
 
 type PointType = 'gauge' | 'sum' | 'histogram' | 'exponential_histogram' | 'summary';
@@ -21,29 +22,33 @@ const noRecordedValue = 1;
 interface PointTags {
   readonly attributes: number;
   readonly flags: number;
+  readonly exemplars?: number;
   readonly count?: number;
   readonly sum?: number;
   readonly min?: number;
   readonly max?: number;
   readonly zeroCount?: number;
+  readonly zeroThreshold?: number;
   readonly scale?: number;
   readonly positive?: number;
   readonly negative?: number;
 }
 
-const numberTags: PointTags = { attributes: 0x3a, flags: 0x40 };
+const numberTags: PointTags = { attributes: 0x3a, flags: 0x40, exemplars: 0x2a };
 const tagsOf: Readonly<Record<PointType, PointTags>> = {
   gauge: numberTags,
   sum: numberTags,
-  histogram: { attributes: 0x4a, flags: 0x50, count: 0x21, sum: 0x29, min: 0x59, max: 0x61 },
+  histogram: { attributes: 0x4a, flags: 0x50, exemplars: 0x42, count: 0x21, sum: 0x29, min: 0x59, max: 0x61 },
   exponential_histogram: {
     attributes: 0x0a,
     flags: 0x50,
+    exemplars: 0x5a,
     count: 0x21,
     sum: 0x29,
     min: 0x61,
     max: 0x69,
     zeroCount: 0x39,
+    zeroThreshold: 0x71,
     scale: 0x30,
     positive: 0x42,
     negative: 0x4a,
@@ -78,6 +83,9 @@ export class MetricDecoder {
     quantile_values: new TextColumn('json'),
     attributes: new TextColumn('json'),
     flags: new FixedColumn('int64', false),
+    as_int: new FixedColumn('int64', true),
+    zero_threshold: new FixedColumn('float64', true),
+    exemplars: new TextColumn('json'),
   };
   readonly #lists = [
     this.#columns.bucket_counts,
@@ -85,13 +93,15 @@ export class MetricDecoder {
     this.#columns.positive_bucket_counts,
     this.#columns.negative_bucket_counts,
     this.#columns.quantile_values,
+    this.#columns.exemplars,
   ];
   readonly table = new TableWriter('metrics', this.#columns);
   readonly #metric = new Fields();
   readonly #data = new Fields();
   readonly #point = new Fields();
-  /** Of buckets, or of a quantile. */
+  /** Of buckets, of a quantile or of an exemplar. */
   readonly #inner = new Fields();
+  readonly #otlp = new OtlpFields();
   /** Of name, description and unit. */
   #textBytes = 0;
   /** Why the point is not kept. */
@@ -116,6 +126,8 @@ export class MetricDecoder {
     const dataFrom = metric.low(data);
     const dataTo = metric.high(data);
     this.#textBytes = [0x0a, 0x12, 0x1a].reduce((sum, tag) => sum + metric.high(tag) - metric.low(tag), 0);
+    this.#otlp.clear();
+    if (metric.has(metadata)) this.#otlp.text('metadata', intake.values.plainAttributes(from, to, metadata));
     this.#data.read(reader, dataFrom, dataTo);
     for (reader.at = dataFrom; reader.find(0x0a, dataTo);) {
       const next = reader.at;
@@ -136,7 +148,7 @@ export class MetricDecoder {
     for (const list of this.#lists) if (list.pending === 0) list.literal('[]');
     intake.values.attributes(attributes, from, to, tags.attributes);
     const time = nanosToMicros(point.low(0x19), point.high(0x19)) || intake.now;
-    const bytes = this.#lists.reduce((sum, list) => sum + list.pending, attributes.pending);
+    const bytes = this.#lists.reduce((sum, list) => sum + list.pending, attributes.pending + this.#otlp.bytes);
     const refusal = this.#refusal ?? this.table.refusal(intake, time, bytes, 'data point');
     if (refusal !== undefined) {
       for (const list of this.#lists) list.drop();
@@ -151,7 +163,7 @@ export class MetricDecoder {
     else start_time.integer(start);
     this.#describe(intake, type);
     this.#writeNumbers(intake, tags);
-    this.table.row(intake, bytes + this.#textBytes + fixedBytes);
+    this.table.row(intake, bytes + this.#textBytes + fixedBytes, this.#otlp);
   }
 
   #readLists(intake: Intake, type: PointType, from: number, to: number): void {
@@ -164,6 +176,8 @@ export class MetricDecoder {
       this.#readList(intake, columns.positive_bucket_counts, point.low(0x42), point.high(0x42), 0x10);
       this.#readList(intake, columns.negative_bucket_counts, point.low(0x4a), point.high(0x4a), 0x10);
     } else if (type === 'summary') this.#readQuantiles(intake, from, to);
+    const { exemplars } = tagsOf[type];
+    if (exemplars !== undefined && point.has(exemplars)) this.#readExemplars(intake, from, to, exemplars);
   }
 
   #describe({ values }: Intake, type: PointType): void {
@@ -180,8 +194,13 @@ export class MetricDecoder {
     const columns = this.#columns;
     const point = this.#point;
     const isNumber = tags === numberTags && (point.low(tags.flags) & noRecordedValue) === 0;
-    if (isNumber && point.isAfter(0x31, 0x21)) columns.value.float((point.high(0x31) | 0) * 2 ** 32 + point.low(0x31));
-    else this.#put(columns.value, isNumber ? 0x21 : undefined);
+    if (isNumber && point.isAfter(0x31, 0x21)) {
+      columns.value.float(integerOf(point));
+      this.#put(columns.as_int, 0x31);
+    } else {
+      this.#put(columns.value, isNumber ? 0x21 : undefined);
+      columns.as_int.null();
+    }
     this.#put(columns.count, tags.count, true);
     this.#put(columns.sum, tags.sum, tags === tagsOf.summary);
     this.#put(columns.min, tags.min);
@@ -189,6 +208,7 @@ export class MetricDecoder {
     if (tags.scale === undefined) columns.scale.null();
     else columns.scale.integer(point.sint32(tags.scale));
     this.#put(columns.zero_count, tags.zeroCount, true);
+    this.#put(columns.zero_threshold, tags.zeroThreshold, true);
     this.#putOffset(intake, columns.positive_offset, tags.positive);
     this.#putOffset(intake, columns.negative_offset, tags.negative);
     columns.flags.integer(point.low(tags.flags));
@@ -249,7 +269,43 @@ export class MetricDecoder {
     }
     if (count > 0) out.byte(0x5d);
   }
+
+  #readExemplars({ reader, values, limits, losses, now }: Intake, from: number, to: number, tag: number): void {
+    const out = this.#columns.exemplars;
+    let count = 0;
+    out.byte(0x5b);
+    for (reader.at = from; reader.find(tag, to);) {
+      const [start, next] = [reader.from, reader.at];
+      const before = out.length;
+      const exemplar = this.#inner.read(reader, start, next);
+      out.literal(count === 0 ? '{"time":' : ',{"time":');
+      writeTime(out, nanosToMicros(exemplar.low(0x11), exemplar.high(0x11)) || now);
+      const value = exemplar.isAfter(0x31, 0x19) ? integerOf(exemplar) : exemplar.double(0x19);
+      out.literal(`,"value":${jsonNumber(value)},"trace_id":"`);
+      values.id(out, exemplar, 0x2a, 16);
+      out.literal('","span_id":"');
+      values.id(out, exemplar, 0x22, 8);
+      out.literal('","filtered_attributes":');
+      values.attributes(out, start, next, 0x3a);
+      out.byte(0x7d);
+      reader.at = next;
+      count += 1;
+      if (count <= limits.exemplars && out.pending <= limits.exemplarBytes) continue;
+      out.length = before;
+      count -= 1;
+      losses.exemplars += 1;
+    }
+    out.byte(0x5d);
+  }
 }
+
+/** The field `as_int`, rounded to a double. */
+function integerOf(fields: Fields): number {
+  return (fields.high(0x31) | 0) * 2 ** 32 + fields.low(0x31);
+}
+
+/** Tag of a metric's metadata. */
+const metadata = 0x62;
 
 /** Names, times and numbers of a row, roughly. */
 const fixedBytes = 250;

@@ -1,5 +1,6 @@
 import { FixedColumn } from './fixed.ts';
 import { dayMicros, TableWriter, type Intake } from './columns.ts';
+import { OtlpFields } from './otlp-fields.ts';
 import { TextColumn } from './text.ts';
 import { nanosBetween, nanosToMicros, writeTime } from './fields.ts';
 import { Fields } from './wire.ts';
@@ -31,6 +32,11 @@ export class SpanDecoder {
   readonly #span = new Fields();
   /** Of the status, of an event or of a link. */
   readonly #inner = new Fields();
+  readonly #otlp = new OtlpFields();
+  /** Of each event, and of each link. */
+  readonly #eventDrops: number[] = [];
+  readonly #linkDrops: number[] = [];
+  readonly #linkFlags: number[] = [];
 
   record(intake: Intake, from: number, to: number): void {
     const { reader, values } = intake;
@@ -62,7 +68,8 @@ export class SpanDecoder {
       events.literal('[]');
       links.literal('[]');
     }
-    const bytes = attributes.pending + events.pending + links.pending;
+    this.#readOtlpFields(others > 0);
+    const bytes = attributes.pending + events.pending + links.pending + this.#otlp.bytes;
     values.id(columns.trace_id, span, 0x0a, 16);
     values.id(columns.span_id, span, 0x12, 8);
     const hasIds = columns.trace_id.pending > 0 && columns.span_id.pending > 0;
@@ -101,12 +108,25 @@ export class SpanDecoder {
       events.rowShared();
       links.rowShared();
     }
-    this.table.row(intake, bytes + nameBytes + fixedBytes);
+    this.table.row(intake, bytes + nameBytes + fixedBytes, this.#otlp);
+  }
+
+  #readOtlpFields(hasOthers: boolean): void {
+    const otlp = this.#otlp;
+    otlp.clear();
+    otlp.count('dropped_attributes_count', this.#span.low(0x50));
+    otlp.count('dropped_events_count', this.#span.low(0x60));
+    otlp.count('dropped_links_count', this.#span.low(0x70));
+    if (!hasOthers) return;
+    otlp.counts('events.dropped_attributes_count', this.#eventDrops);
+    otlp.counts('links.dropped_attributes_count', this.#linkDrops);
+    otlp.counts('links.flags', this.#linkFlags);
   }
 
   /** Events and links, which few spans have. */
   #writeOthers(intake: Intake, from: number, to: number): void {
     const { events, links } = this.#columns;
+    for (const list of [this.#eventDrops, this.#linkDrops, this.#linkFlags]) list.length = 0;
     this.#writeList(intake, from, to, 0x5a, events, (at, end) => this.#writeEvent(intake, at, end));
     this.#writeList(intake, from, to, 0x6a, links, (at, end) => this.#writeLink(intake, at, end));
   }
@@ -141,6 +161,7 @@ export class SpanDecoder {
     writeTime(out, nanosToMicros(event.low(0x09), event.high(0x09)) || now);
     out.literal(',"name":');
     values.quotedString(out, event, 0x12);
+    this.#eventDrops.push(event.low(0x20));
     out.literal(',"attributes":');
     values.attributes(out, from, to, 0x1a);
     out.byte(0x7d);
@@ -155,6 +176,8 @@ export class SpanDecoder {
     values.id(out, link, 0x12, 8);
     out.literal('","trace_state":');
     values.quotedString(out, link, 0x1a);
+    this.#linkDrops.push(link.low(0x28));
+    this.#linkFlags.push(link.low(0x35));
     out.literal(',"attributes":');
     values.attributes(out, from, to, 0x22);
     out.byte(0x7d);

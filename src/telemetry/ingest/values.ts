@@ -9,6 +9,7 @@ export interface Losses {
   keys: number;
   bodies: number;
   events: number;
+  exemplars: number;
   invalidIds: number;
   /** Span ends that cannot be. */
   ends: number;
@@ -18,7 +19,8 @@ export interface Losses {
 }
 
 export function noLosses(): Losses {
-  return { attributes: 0, values: 0, keys: 0, bodies: 0, events: 0, invalidIds: 0, ends: 0, ahead: 0, aged: 0 };
+  const cut = { attributes: 0, values: 0, keys: 0, bodies: 0, events: 0, exemplars: 0 };
+  return { ...cut, invalidIds: 0, ends: 0, ahead: 0, aged: 0 };
 }
 
 const mostMoved = 64 * 1024;
@@ -121,6 +123,27 @@ export class ValueWriter {
   string(out: Utf8Writer, fields: Fields, tag: number): void {
     const from = fields.low(tag);
     out.text(this.#reader.bytes, from, this.#cut(from, fields.high(tag), this.#limits.valueBytes));
+  }
+
+  /** The text in from..to, cut to the limit. */
+  text(out: Utf8Writer, { from, to }: { readonly from: number; readonly to: number }): void {
+    out.text(this.#reader.bytes, from, this.#cut(from, to, this.#limits.valueBytes));
+  }
+
+  /** The same, for what is rare. */
+  plainText(range: { readonly from: number; readonly to: number }): string {
+    if (range.from === range.to) return '';
+    const scratch = this.#scratch;
+    scratch.clear();
+    this.text(scratch, range);
+    return Buffer.from(scratch.bytes.subarray(0, scratch.length)).toString('utf8');
+  }
+
+  /** `attributes`, for what is rare. */
+  plainAttributes(from: number, to: number, tagOfField: number): string {
+    const out = new Utf8Writer();
+    this.attributes(out, from, to, tagOfField);
+    return Buffer.from(out.bytes.subarray(0, out.length)).toString('utf8');
   }
 
   quotedString(out: Utf8Writer, fields: Fields, tag: number): void {

@@ -204,7 +204,7 @@ describe('a relation', () => {
     expect(sql).not.toContain('"kind"');
     expect(sql).toContain('empty_int64 AS "duration_nano"');
     expect(sql).toContain('map(SpanAttributes, user.email) AS "attributes"');
-    expect(sql).toContain('events(empty_events, user.email) AS "events"');
+    expect(sql).toContain('empty_events AS "events"');
   });
 
   it('is refused for a table that the warehouse has not', async () => {

@@ -233,7 +233,7 @@ function candidates(table: TableName, logical: string, { columns }: SightedTable
 /** What of a table is like which of our columns, by names, then by values. */
 async function columnsLike(table: TableName, from: SightedTable, reader: ValueReader): Promise<Mapped | undefined> {
   const logical: readonly LogicalColumn[] = otelTables[table].columns.filter(
-    ({ name, type }) => name !== 'start_time' && !['events', 'links', 'quantiles'].includes(type),
+    ({ name, type }) => name !== 'start_time' && !['events', 'links', 'exemplars', 'quantiles'].includes(type),
   );
   const wanted = new Map(logical.map((column) => [column, candidates(table, column.name, from)]));
   const asked = [...new Set([...wanted.values()].flat())];

@@ -1,5 +1,6 @@
 import { SightlineError } from '../../contract/core/index.ts';
 import {
+  holdsAttributes,
   otelTables,
   type LogicalColumn,
   type MappingHelpers,
@@ -114,6 +115,6 @@ function readable(
     return column.type === 'string' ? writer.text(expression, action, rules.salt) : writer.empty(column);
   }
   const { type } = column;
-  if (attributes.length === 0 || (type !== 'map' && type !== 'events' && type !== 'links')) return expression;
+  if (attributes.length === 0 || !holdsAttributes(type) || expression === writer.empty(column)) return expression;
   return writer.attributes(expression, type, { salt: rules.salt, attributes });
 }

@@ -198,8 +198,12 @@ function valueMeant(name: string, values: readonly string[], text: string, isNum
   return synonym !== undefined && values.includes(synonym) ? synonym : nearestName(bare, values);
 }
 
-function ofNull({ name, type, nullable }: LogicalColumn, tokens: readonly Token[], at: number): Caution | undefined {
-  if (nullable === true || tokens[at + 1]?.text !== 'is') return undefined;
+function ofNull(
+  { name, type, nullable, added }: LogicalColumn,
+  tokens: readonly Token[],
+  at: number,
+): Caution | undefined {
+  if (nullable === true || added === true || tokens[at + 1]?.text !== 'is') return undefined;
   const not = tokens[at + 2]?.text === 'not';
   const [is, last] = [tokens[at + 1], tokens[at + (not ? 3 : 2)]];
   if (is === undefined || last?.text !== 'null') return undefined;

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { AroundRows, ToolResult } from '../../contract/core/index.ts';
 import type { QueryResult, QueryWindow } from '../../telemetry/query/result.ts';
-import type { Dialect, LogicalColumn, LogicalTable } from '../../contract/telemetry/index.ts';
+import {
+  holdsAttributes,
+  type Dialect,
+  type LogicalColumn,
+  type LogicalTable,
+} from '../../contract/telemetry/index.ts';
 
 /** Examples beyond these cost more tokens than they teach. */
 const mostExamples = 4;
@@ -58,9 +63,10 @@ function describeColumns(columns: readonly LogicalColumn[], dialect: Dialect): s
 }
 
 /** Text is the rule, so only other types are named. */
-function factsOf({ type, description, empty }: LogicalColumn, dialect: Dialect): string {
+function factsOf({ type, description, empty, rare }: LogicalColumn, dialect: Dialect): string {
   if (empty === true) return 'empty in this warehouse';
-  const nested = type === 'events' || type === 'links' || type === 'quantiles';
+  if (rare === true) return 'rare, see DESCRIBE';
+  const nested = type === 'quantiles' || (type !== 'map' && holdsAttributes(type));
   return [
     ...(type === 'string' || nested ? [] : [dialect.typeName(type)]),
     ...(description === '' || description === 'UTC' ? [] : [description]),

@@ -1,6 +1,6 @@
 import { otelTables, tableNames, type TableName } from '../../../src/contract/telemetry/index.ts';
 import type { Runner } from '../runner.ts';
-import type { Stage } from './stage.ts';
+import { row, type Stage } from './stage.ts';
 
 /** Rows as they were written. */
 export function rowPromises({ describe, it, expect }: Runner, stage: () => Stage): void {
@@ -16,6 +16,25 @@ export function rowPromises({ describe, it, expect }: Runner, stage: () => Stage
         const held = Object.entries(expected[table]).filter(([name]) => stage().has(table, name));
         expect(found).toMatchObject(Object.fromEntries(held));
       }
+    });
+
+    it('say of a sum alone whether it is monotonic', async () => {
+      if (!stage().has('metrics')) return;
+      const types = ['gauge', 'sum', 'summary'].map((type) => Object.assign({}, row(-90, type), { type }));
+      await stage().write(stage().other, 'metrics', [
+        ...types,
+        { ...row(-90, 'sum'), type: 'sum', is_monotonic: false },
+      ]);
+      const { rows } = await stage().query(
+        "SELECT type, is_monotonic FROM otel.metrics WHERE name IN ('gauge', 'sum', 'summary') ORDER BY type, is_monotonic",
+        { as: stage().other },
+      );
+      expect(rows).toEqual([
+        ['gauge', null],
+        ['sum', false],
+        ['sum', true],
+        ['summary', null],
+      ]);
     });
 
     it('are none of a table that the warehouse lacks, which is said', async () => {
@@ -50,6 +69,9 @@ const shared = {
   attributes: { 'http.route': '/cart', "o'clock": 'yes' },
   resource_attributes: { 'service.name': 'first' },
   scope_name: 'scope',
+  scope_attributes: { build: '7' },
+  schema_url: 'https://example.com/1',
+  otlp_fields: { dropped_attributes_count: '3' },
 };
 
 const expected: Readonly<Record<TableName, object>> = {
@@ -70,7 +92,7 @@ const expected: Readonly<Record<TableName, object>> = {
     ...shared,
     name: 'first',
     type: 'histogram',
-    is_monotonic: true,
+    is_monotonic: null,
     value: null,
     count: '5',
     sum: 12.5,
@@ -79,6 +101,17 @@ const expected: Readonly<Record<TableName, object>> = {
     explicit_bounds: [0.5],
     scale: null,
     quantile_values: [{ quantile: 0.5, value: 2 }],
+    as_int: '9007199254740993',
+    zero_threshold: 0.25,
+    exemplars: [
+      {
+        time: '2026-03-01T12:00:00.123456Z',
+        value: 1.5,
+        trace_id: '0af7651916cd43dd8448eb211c80319c',
+        span_id: 'b7ad6b7169203331',
+        filtered_attributes: { 'user.id': '4' },
+      },
+    ],
   },
   logs: {
     ...shared,

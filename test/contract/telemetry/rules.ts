@@ -87,8 +87,8 @@ export function rulePromises({ describe, it, expect }: Runner, stage: () => Stag
   });
 
   describe('rules for attributes', () => {
-    const one = async (column: string, attributes: readonly AttributeRule[]) =>
-      (await ask(`SELECT ${column} FROM otel.spans WHERE name = 'first'`, rulesOf('spans', {}, attributes)))[0]?.[0];
+    const one = async (column: string, attributes: readonly AttributeRule[], table: TableName = 'spans') =>
+      (await ask(`SELECT ${column} FROM otel.${table} WHERE name = 'first'`, rulesOf(table, {}, attributes)))[0]?.[0];
 
     it('deny, mask and hash by key', async () => {
       const route = (action: RuleAction) => one('attributes', [{ key: 'http.route', prefix: false, action }]);
@@ -112,7 +112,7 @@ export function rulePromises({ describe, it, expect }: Runner, stage: () => Stag
       });
     });
 
-    it('hold for a resource, and for what is inside events and links', async () => {
+    it('hold for a resource, a scope, and for what is inside events, links and exemplars', async () => {
       const mask = (key: string) => [{ key, prefix: false, action: 'mask' }] as const;
       const deny = (key: string) => [{ key, prefix: true, action: 'deny' }] as const;
       expect(await one('resource_attributes', mask('service.name'))).toMatchObject({ 'service.name': '***' });
@@ -125,6 +125,14 @@ export function rulePromises({ describe, it, expect }: Runner, stage: () => Stag
       }
       if (stage().has('spans', 'links')) {
         expect(await one('links', deny('k'))).toMatchObject([{ attributes: {} }]);
+      }
+      if (stage().has('spans', 'scope_attributes')) {
+        expect(await one('scope_attributes', mask('build'))).toEqual({ build: '***' });
+      }
+      if (stage().has('metrics', 'exemplars')) {
+        const [exemplar] = [await one('exemplars', mask('user.id'), 'metrics')].flat();
+        expect(exemplar).toMatchObject({ value: 1.5, filtered_attributes: { 'user.id': '***' } });
+        expect(await one('exemplars', deny('user.'), 'metrics')).toMatchObject([{ filtered_attributes: {} }]);
       }
     });
 

@@ -47,7 +47,9 @@ const { value: anyValue } = fc.letrec((tie) => ({
   ),
 }));
 const attributes = fc.array(some({ key: text, value: anyValue }), { maxLength: 5 });
+const dropped = fc.oneof(fc.constant(0), fc.nat(0xffff_ffff));
 const resource = some({
+  droppedAttributesCount: dropped,
   attributes: fc.oneof(
     attributes,
     attributes.map((rest) => [
@@ -57,7 +59,7 @@ const resource = some({
     ]),
   ),
 });
-const scope = some({ name: text, version: text });
+const scope = some({ name: text, version: text, attributes, droppedAttributesCount: dropped });
 
 const span = some({
   traceId: hex(16),
@@ -69,8 +71,16 @@ const span = some({
   startTimeUnixNano: nanos,
   endTimeUnixNano: nanos,
   attributes,
-  events: fc.array(some({ timeUnixNano: nanos, name: text, attributes }), { maxLength: 2 }),
-  links: fc.array(some({ traceId: hex(16), spanId: hex(8), traceState: text, attributes }), { maxLength: 2 }),
+  droppedAttributesCount: dropped,
+  events: fc.array(some({ timeUnixNano: nanos, name: text, attributes, droppedAttributesCount: dropped }), {
+    maxLength: 2,
+  }),
+  droppedEventsCount: dropped,
+  links: fc.array(
+    some({ traceId: hex(16), spanId: hex(8), traceState: text, attributes, droppedAttributesCount: dropped, flags }),
+    { maxLength: 2 },
+  ),
+  droppedLinksCount: dropped,
   status: some({ message: text, code: fc.constantFrom(0, 1, 2) }),
   flags,
 });
@@ -81,15 +91,20 @@ const logRecord = some({
   severityText: text,
   body: anyValue,
   attributes,
+  droppedAttributesCount: dropped,
   flags,
   traceId: hex(16),
   spanId: hex(8),
   eventName: text,
 });
 const times = { startTimeUnixNano: nanos, timeUnixNano: nanos };
+const exemplared = { timeUnixNano: nanos, traceId: hex(16), spanId: hex(8), filteredAttributes: attributes };
+const exemplars = fc.array(fc.oneof(some({ ...exemplared, asDouble: double }), some({ ...exemplared, asInt: int64 })), {
+  maxLength: 2,
+});
 const numberPoint = fc.oneof(
-  some({ ...times, attributes, flags, asDouble: double }),
-  some({ ...times, attributes, flags, asInt: int64 }),
+  some({ ...times, attributes, flags, exemplars, asDouble: double }),
+  some({ ...times, attributes, flags, exemplars, asInt: int64 }),
 );
 const histogramPoint = some({
   ...times,
@@ -101,6 +116,7 @@ const histogramPoint = some({
   max: double,
   bucketCounts: fc.array(count, { maxLength: 4 }),
   explicitBounds: fc.array(double, { maxLength: 3 }),
+  exemplars,
 });
 const buckets = some({ offset: fc.integer(), bucketCounts: fc.array(count, { maxLength: 4 }) });
 const exponentialPoint = some({
@@ -115,6 +131,8 @@ const exponentialPoint = some({
   negative: buckets,
   min: double,
   max: double,
+  zeroThreshold: double,
+  exemplars,
 });
 const summaryPoint = some({
   ...times,
@@ -126,7 +144,7 @@ const summaryPoint = some({
 });
 const temporality = fc.constantFrom(0, 1, 2);
 const points = <Point>(point: fc.Arbitrary<Point>) => fc.array(point, { maxLength: 3 });
-const described = { name: text, description: text, unit: text };
+const described = { name: text, description: text, unit: text, metadata: attributes };
 const metric = fc.oneof(
   some({ ...described, gauge: some({ dataPoints: points(numberPoint) }) }),
   some({
@@ -145,8 +163,8 @@ const metric = fc.oneof(
 );
 
 function request(resources: string, scopes: string, records: string, record: fc.Arbitrary<object>) {
-  const scoped = some({ scope, [records]: fc.array(record, { maxLength: 4 }) });
-  const grouped = some({ resource, [scopes]: fc.array(scoped, { maxLength: 3 }) });
+  const scoped = some({ scope, schemaUrl: text, [records]: fc.array(record, { maxLength: 4 }) });
+  const grouped = some({ resource, schemaUrl: text, [scopes]: fc.array(scoped, { maxLength: 3 }) });
   return fc.record({ [resources]: fc.array(grouped, { maxLength: 3 }) });
 }
 

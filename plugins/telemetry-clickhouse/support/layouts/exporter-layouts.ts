@@ -70,11 +70,15 @@ function tableOf({ exponential }: ExporterLayout, type: SamplePoint['type']): st
 
 function metrics(layout: ExporterLayout, type: SamplePoint['type']): string {
   const { database, attributes, metricTime } = layout;
+  const exemplars =
+    type === 'summary'
+      ? ''
+      : `Exemplars Nested (FilteredAttributes ${attributes}, TimeUnix DateTime64(9), Value Float64, SpanId String, TraceId String), `;
   return `CREATE TABLE ${database}.${tableOf(layout, type)} (
     ResourceAttributes ${attributes}, ResourceSchemaUrl String, ScopeName String, ScopeVersion String,
     ScopeAttributes ${attributes}, ScopeDroppedAttrCount UInt32, ScopeSchemaUrl String,
     ServiceName LowCardinality(String), MetricName String, MetricDescription String, MetricUnit String,
-    Attributes ${attributes}, StartTimeUnix ${metricTime}, TimeUnix ${metricTime}, ${own[type]}, Flags UInt32,
+    Attributes ${attributes}, StartTimeUnix ${metricTime}, TimeUnix ${metricTime}, ${own[type]}, ${exemplars}Flags UInt32,
     INDEX idx_time_minmax TimeUnix TYPE minmax GRANULARITY 1
   ) ENGINE = MergeTree PARTITION BY toDate(TimeUnix)
   ORDER BY (ServiceName, MetricName, toUnixTimestamp64Nano(toDateTime64(TimeUnix, 9))) ${granularity}`;
@@ -129,6 +133,10 @@ export function exporterRows(layout: ExporterLayout): Readonly<Record<string, re
       ResourceAttributes: resourceOf(point),
       ScopeName: 'shop',
       ScopeVersion: '2',
+      ScopeAttributes: { build: '7' },
+      ScopeDroppedAttrCount: 2,
+      ScopeSchemaUrl: 'https://example.com/2',
+      ResourceSchemaUrl: 'https://example.com/1',
       ServiceName: point.service,
       MetricName: point.name,
       MetricDescription: 'of the shop',
@@ -137,6 +145,13 @@ export function exporterRows(layout: ExporterLayout): Readonly<Record<string, re
       StartTimeUnix: time('2026-03-01 00:00:00.000'),
       TimeUnix: time(point.time),
       ...valuesOf(point),
+      ...(point.type !== 'summary' && {
+        'Exemplars.FilteredAttributes': [{ 'user.id': '4' }],
+        'Exemplars.TimeUnix': ['2026-03-01 00:00:00.5'],
+        'Exemplars.Value': [1.5],
+        'Exemplars.SpanId': ['cd'],
+        'Exemplars.TraceId': ['ab'],
+      }),
     });
   }
   return byTable;

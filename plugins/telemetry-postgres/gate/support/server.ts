@@ -13,6 +13,7 @@ const types: Readonly<Record<ColumnType, string>> = {
   'float64[]': 'double precision[]',
   events: 'jsonb',
   links: 'jsonb',
+  exemplars: 'jsonb',
   quantiles: 'jsonb',
 };
 
@@ -27,6 +28,7 @@ const values: Readonly<Record<ColumnType, string>> = {
   'float64[]': 'ARRAY[n, 0.5]::double precision[]',
   events: `jsonb_build_array(jsonb_build_object('name', 'own', 'time', now(), 'attributes', '{"secret": "own"}'::jsonb))`,
   links: "'[]'::jsonb",
+  exemplars: "'[]'::jsonb",
   quantiles: `'[{"quantile": 0.5, "value": 2}]'::jsonb`,
 };
 
