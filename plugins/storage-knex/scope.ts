@@ -82,6 +82,17 @@ export class Scope {
     return this.#knex('artifacts').whereIn('grant_id', this.from('grants').where(grants).select('id'));
   }
 
+  /** All rows of these tables; how many there were. */
+  async clear(tables: readonly string[]): Promise<number> {
+    let removed = 0;
+    for (const table of tables) {
+      removed += await this.#knex<{ organization_id: string }>(table)
+        .where('organization_id', this.organizationId)
+        .delete();
+    }
+    return removed;
+  }
+
   /** For a condition of a raw kind on one column, e.g. LIKE with its escape character. */
   raw(sql: string, bindings: readonly (string | number)[]): Knex.Raw {
     return this.#knex.raw(sql, [...bindings]);

@@ -209,7 +209,7 @@ const owned = {
  * what running gateways tell each other and keep for minutes, and rows that are only locks.
  */
 const unowned = {
-  organizations: { key: 'id', text: 'id name name_key', integer: 'created_at' },
+  organizations: { key: 'id', text: 'id name name_key', integer: 'created_at', 'integer?': 'deleted_at purge_at' },
   users: {
     key: 'id',
     text: 'id email email_key name',

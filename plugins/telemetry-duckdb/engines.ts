@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SightlineError, type Logger, type OrganizationId } from '../../src/contract/core/index.ts';
 import type { Channel } from './channel.ts';
@@ -199,6 +200,12 @@ export class Engines {
     this.#slots.delete(organizationId);
     const [take] = this.#waiting;
     if (slot.place.taken) take?.(Promise.resolve());
+  }
+
+  /** With its file. The engine ends, unless another process still uses it. */
+  async remove(organizationId: OrganizationId): Promise<void> {
+    await this.#leave(organizationId);
+    await rm(join(this.#options.dataDirectory, 'telemetry', organizationId), { recursive: true, force: true });
   }
 
   fileOf(organizationId: OrganizationId): string {

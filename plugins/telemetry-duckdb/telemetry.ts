@@ -102,6 +102,10 @@ export class DuckdbTelemetry implements Telemetry {
     return compactFile(this.#engines.fileOf(organizationId));
   }
 
+  forget(organizationId: OrganizationId): Promise<void> {
+    return this.#engines.remove(organizationId);
+  }
+
   async #query(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
     const { timeoutMs, maxRows, maxBytes, maxCellBytes } = limits;
     const { channel, release } = await this.#acquire(context);

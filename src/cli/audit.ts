@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { SightlineError, isId, type OrganizationId } from '../contract/core/index.ts';
 import { exportAudit, verifyAudit, verifyAuditFile, type Head, type Problem } from '../records/audit/export.ts';
-import { act, organizationsOf, orgShape, type Register, withWorkspace } from './command.ts';
+import { act, auditedOrganizations, orgShape, type Register, withWorkspace } from './command.ts';
 import { Exit } from './exit.ts';
 import type { Output } from './output.ts';
 import { layFoundation, type OpenWorkspace } from '../gateway/wiring/workspace.ts';
@@ -38,7 +38,7 @@ function registerExport(group: Command, output: Output): void {
         storage: workspace.storage,
         vault: workspace.vault,
         now: workspace.now,
-        organizations: await organizationsOf(workspace, options.org),
+        organizations: await auditedOrganizations(workspace, options.org),
         ...range,
         write: async (text) => {
           if (!stream.write(text)) await once(stream, 'drain');
@@ -130,7 +130,7 @@ async function verifyAll(
   report: (problem: Found) => void,
   progress: (done: number) => void,
 ) {
-  const organizations = await organizationsOf(workspace, org);
+  const organizations = await auditedOrganizations(workspace, org);
   const there = new Set<OrganizationId>(organizations.map(({ id }) => id));
   const before = new Set(org === undefined ? known.map((head) => head.organization) : []);
   const gone = [...before].filter((organization) => !there.has(organization));

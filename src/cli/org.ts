@@ -1,6 +1,9 @@
 import { z } from 'zod';
-import { act, withWorkspace, type Register } from './command.ts';
-import { table } from './output.ts';
+import { foldCase, SightlineError } from '../contract/core/index.ts';
+import type { Settings } from '../gateway/wiring/settings.ts';
+import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
+import { act, findOrganization, operator, withWorkspace, type Register } from './command.ts';
+import { table, type Output } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('org').description(summary);
@@ -10,8 +13,12 @@ export const register: Register = (program, output, summary) => {
     output.result({ id: made.id, name: made.name }, () => `Created organization ${made.name} (${made.id}).`);
   });
 
-  const list = group.command('list').description('list the organizations');
-  act(list, output, z.object({}), async ({ settings }) => {
+  const list = group
+    .command('list')
+    .description('list the organizations')
+    .option('--deleted', 'those that were deleted, and until when they can be restored');
+  act(list, output, z.object({ deleted: z.boolean().default(false) }), async ({ settings, options }) => {
+    if (options.deleted) return listDeleted(settings, output);
     const all = await withWorkspace(settings, ({ storage }) => storage.directory.organizations());
     const rows = all.map(({ id, name, createdAt }) => ({ id, name, created_at: createdAt.toISOString() }));
     output.result(rows, () =>
@@ -23,4 +30,78 @@ export const register: Register = (program, output, summary) => {
       ),
     );
   });
+
+  const remove = group
+    .command('delete')
+    .argument('<name>')
+    .description('shut everybody out of an organization, and remove it with its telemetry after some days')
+    .option('--yes', 'delete; without it only what would go is told');
+  act(remove, output, z.object({ yes: z.boolean().default(false) }), async ({ settings, options, operands }) =>
+    withWorkspace(settings, async (workspace) => {
+      const { id, name } = await findOrganization(workspace, operands[0]);
+      const days = workspace.config.retention.deletedOrganizationDays;
+      if (!options.yes) {
+        const members = (await workspace.people.members(id)).length;
+        const keys = (await workspace.keys.list(id)).length;
+        output.result({ id, name, members, keys, days, deleted: false }, () =>
+          [
+            `${name} has ${members} members and ${keys} API keys. Nothing was deleted: say --yes.`,
+            `They are shut out at once. For ${days} days sightline org restore brings it back; then all it has is removed.`,
+          ].join('\n'),
+        );
+        return;
+      }
+      const until = (await workspace.organizations.remove(id, operator())).toISOString();
+      output.result({ id, name, deleted: true, until }, () =>
+        [
+          `${name} (${id}) is deleted: nobody gets in. It is removed after ${until}, with its telemetry, by a running gateway.`,
+          `Until then: sightline org restore ${id}`,
+          ...telemetryElsewhere(workspace),
+        ].join('\n'),
+      );
+    }),
+  );
+
+  const restore = group
+    .command('restore')
+    .argument('<name>')
+    .description('bring a deleted organization back, as it was');
+  act(restore, output, z.object({}), async ({ settings, operands: [wanted = ''] }) =>
+    withWorkspace(settings, async ({ storage, organizations }) => {
+      const deleted = await storage.directory.deletedOrganizations.list();
+      const found = deleted.find(({ id, name }) => id === wanted || foldCase(name) === foldCase(wanted.trim()));
+      if (found === undefined) {
+        throw new SightlineError(
+          'not_found',
+          `No deleted organization is called ${JSON.stringify(wanted.slice(0, 100))}.`,
+          {
+            hint: 'sightline org list --deleted names those there are.',
+          },
+        );
+      }
+      await organizations.restore(found.id, operator());
+      output.result({ id: found.id, name: found.name }, () => `${found.name} (${found.id}) is back.`);
+    }),
+  );
 };
+
+async function listDeleted(settings: Settings, output: Output): Promise<void> {
+  const all = await withWorkspace(settings, ({ storage }) => storage.directory.deletedOrganizations.list());
+  const rows = all.map(({ id, name, purgeAt }) => ({ id, name, until: purgeAt?.toISOString() ?? null }));
+  output.result(rows, () =>
+    table(
+      output,
+      ['name', 'id', 'can be restored until'],
+      rows.map(({ id, name, until }) => [name, id, until ?? 'removed']),
+      'No organization was deleted.',
+    ),
+  );
+}
+
+/** Where the warehouse is not ours, what is in it is not ours to remove. */
+function telemetryElsewhere({ config: { telemetry, ingest } }: OpenWorkspace): readonly string[] {
+  if (telemetry.plugin === 'duckdb') return [];
+  return ingest.collector === undefined
+    ? ['Of its telemetry, rows in tables that this service writes are removed; others are yours to remove.']
+    : ['Its telemetry is in your warehouse, and yours to remove.'];
+}

@@ -1,6 +1,7 @@
 import type { IssuerHost } from '../contract/core/index.ts';
 import type { Issuer } from '../contract/issuer/index.ts';
-import { createPeople, createOrganizations, type Organizations } from './people/create-people.ts';
+import { createPeople } from './people/create-people.ts';
+import { createOrganizations, type Organizations } from './people/organizations.ts';
 import type { People } from './people/people.ts';
 import { createApiKeys, type ApiKeys } from './verify/api-keys.ts';
 import { createIngestTokens, type IngestTokens } from './verify/ingest-tokens.ts';
@@ -15,7 +16,9 @@ export interface IdentityParts {
 }
 
 interface IdentityCradle extends IdentityParts {
-  readonly foundation: Pick<IssuerHost, 'logger' | 'vault' | 'now'>;
+  readonly foundation: Pick<IssuerHost, 'logger' | 'vault' | 'now'> & {
+    readonly config: { readonly retention: { readonly deletedOrganizationDays: number } };
+  };
   readonly urls: Pick<IssuerHost, 'resource'>;
   readonly storage: IssuerHost['storage'];
   readonly issuer: Issuer;
@@ -27,7 +30,13 @@ export const identityWiring: Wiring = {
   people: ({ storage, foundation: { logger, now } }) => createPeople({ storage, logger, now }),
   keys: ({ storage, foundation: { now } }) => createApiKeys({ storage, now }),
   ingestTokens: ({ storage, foundation: { vault } }) => createIngestTokens({ storage, vault }),
-  organizations: ({ storage, ingestTokens }) => createOrganizations({ storage, ingestTokens }),
+  organizations: ({ storage, ingestTokens, foundation }) =>
+    createOrganizations({
+      storage,
+      ingestTokens,
+      now: foundation.now,
+      graceDays: () => foundation.config.retention.deletedOrganizationDays,
+    }),
   verifier: ({ issuer, storage, people, urls, foundation: { logger, now } }) =>
     createVerifier({
       issuer,

@@ -47,6 +47,7 @@ describe('retention', () => {
     createRetention({
       storage,
       keep: () => ({ auditDays, chatDays, incidentDays }),
+      forget: async () => undefined,
       now,
       logger: silentLogger,
       ...options,

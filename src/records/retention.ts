@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '../contract/core/index.ts';
-import type { RetentionRepository, Storage } from '../contract/storage/index.ts';
+import type { RetentionRepository } from '../contract/storage/index.ts';
+import { Purge, type PurgeOptions } from './purge.ts';
 
 const askEveryMs = 600_000;
 const turnMs = 3_600_000;
@@ -11,12 +11,9 @@ const pauseMs = 50;
 /** Days after a record, or after the last change of a finished chat or closed incident; undefined: for ever. */
 export type Keep = Readonly<Record<'auditDays' | 'chatDays' | 'incidentDays', number | undefined>>;
 
-export interface RetentionOptions {
-  readonly storage: Pick<Storage, 'directory' | 'workspace'>;
+export interface RetentionOptions extends PurgeOptions {
   /** Asked before each run. */
   readonly keep: () => Keep;
-  readonly now: () => Date;
-  readonly logger: Logger;
 }
 
 export interface Retention {
@@ -28,13 +25,14 @@ export interface Retention {
 /** Removes what is older than configured: once an hour, by whichever gateway of the storage asks first. */
 export function createRetention(options: RetentionOptions): Retention {
   const { storage, keep, now, logger } = options;
+  const purge = new Purge(options);
   let stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
 
   async function clear(
     retention: RetentionRepository,
-    remove: keyof RetentionRepository,
+    remove: Exclude<keyof RetentionRepository, 'removeAll'>,
     days: number | undefined,
   ): Promise<number> {
     if (days === undefined) return 0;
@@ -53,8 +51,12 @@ export function createRetention(options: RetentionOptions): Retention {
     try {
       const { directory } = storage;
       const { auditDays, chatDays, incidentDays } = keep();
-      if ([auditDays, chatDays, incidentDays].every((days) => days === undefined)) return;
-      if (!(await directory.takeTurn('retention', now(), turnMs))) return;
+      const turn = await directory.takeTurn('retention', now(), turnMs);
+      await purge.run(turn, stopping.signal);
+      if (!turn) return;
+      for (const { id } of await directory.deletedOrganizations.list()) {
+        await clear(storage.workspace(id).retention, 'removeAudit', auditDays);
+      }
       for (const { id } of await directory.organizations()) {
         const { retention } = storage.workspace(id);
         const records = await clear(retention, 'removeAudit', auditDays);

@@ -6,6 +6,7 @@ import type { Client } from './client-setup/client.ts';
 import type { ChatId, IssuerHost, OrganizationId } from '../contract/core/index.ts';
 import type { AuthorizationRequests, SignIn } from '../contract/issuer/index.ts';
 import type { Actor, Chat, Workspace } from '../contract/storage/index.ts';
+import type { Organizations } from '../identity/people/organizations.ts';
 import type { People } from '../identity/people/people.ts';
 
 /** What the pages show and change, and nothing more. */
@@ -14,6 +15,7 @@ export interface PageServices extends Pick<
   'storage' | 'authUrl' | 'resource' | 'vault' | 'logger' | 'now'
 > {
   readonly people: People;
+  readonly organizations: Pick<Organizations, 'remove' | 'restore'>;
   readonly keys: ApiKeys;
   readonly signIn: SignIn;
   /** Absent where people consent elsewhere. */

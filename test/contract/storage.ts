@@ -4,6 +4,7 @@ import { alertPromises } from './storage/alerts.ts';
 import { auditPromises } from './storage/audit.ts';
 import { chatPromises } from './storage/chats.ts';
 import { clientPromises } from './storage/clients.ts';
+import { deletedOrganizationPromises } from './storage/deleted-organizations.ts';
 import { directoryPromises } from './storage/directory.ts';
 import { durabilityPromises } from './storage/durability.ts';
 import { grantPromises } from './storage/grants.ts';
@@ -38,6 +39,7 @@ export function storageContract(runner: Runner, make: MakeStorage): void {
     directoryPromises(runner, make);
     peoplePromises(runner, make);
     leavingPromises(runner, make);
+    deletedOrganizationPromises(runner, make);
     providedMembershipPromises(runner, make);
     sessionPromises(runner, make);
     invitationPromises(runner, make);

@@ -15,4 +15,12 @@ export const third: Readonly<Record<string, Migration>> = {
       columns.time('last_used_at?');
     });
   },
+
+  async '0018-leaving'(knex) {
+    await alter(knex, 'organizations', (columns) => {
+      columns.time('deleted_at?');
+      // Null once what it owned is gone.
+      columns.time('purge_at?');
+    });
+  },
 };

@@ -25,10 +25,11 @@ import type { RowIn } from '../rows.ts';
 import type { UsageMarks } from '../usage-marks.ts';
 import { liveAlertSource } from './alerts/alert-sources.ts';
 import { Artifacts, Clients, SigningKeys } from './authorization.ts';
+import { DeletedOrganizations } from './deleted-organizations.ts';
 import { Buckets, Gateways } from './replicas.ts';
 import { InvestigationLeases } from './investigations.ts';
 import { removeExpiredResults } from './kept-results.ts';
-import { toOrganization, newUserRow, toUser } from './users.ts';
+import { liveOrganizations, newUserRow, ofLiveOrganization, toOrganization, toUser } from './users.ts';
 import { People, Sessions } from './people.ts';
 import { DirectoryRepository, type Parts } from './repository.ts';
 import { WebhookLeases } from './webhooks.ts';
@@ -37,6 +38,7 @@ import { WebhookLeases } from './webhooks.ts';
 export class KnexDirectory extends DirectoryRepository implements Directory {
   readonly artifacts = new Artifacts(this.parts);
   readonly people = new People(this.parts);
+  readonly deletedOrganizations = new DeletedOrganizations(this.parts);
   readonly sessions = new Sessions(this.parts);
   readonly clients = new Clients(this.parts);
   readonly gateways = new Gateways(this.parts);
@@ -79,20 +81,27 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
       name,
       name_key: comparable("The organization's name", name, 400),
       created_at: createdAt.getTime(),
+      deleted_at: null,
+      purge_at: null,
     };
     await this.database.write((knex) => knex('organizations').insert(row), {
-      duplicate: new SightlineError('conflict', `There is an organization named ${name} already.`),
+      duplicate: new SightlineError('conflict', `There is an organization named ${name} already.`, {
+        hint: 'One that was deleted has its name until it cannot be restored any more.',
+      }),
     });
     return { id, name, createdAt };
   }
 
   organizations(): Promise<readonly Organization[]> {
-    return this.all((knex) => knex('organizations').orderBy(['created_at', 'id']), toOrganization);
+    return this.all(
+      (knex) => knex('organizations').whereNull('deleted_at').orderBy(['created_at', 'id']),
+      toOrganization,
+    );
   }
 
   findOrganization(idOrName: string): Promise<Organization | undefined> {
     const match = isId('org', idOrName) ? { id: idOrName } : { name_key: foldCase(idOrName.trim()) };
-    return this.one((knex) => knex('organizations').where(match).first(), toOrganization);
+    return this.one((knex) => knex('organizations').where(match).whereNull('deleted_at').first(), toOrganization);
   }
 
   async createUser(input: { readonly email: string; readonly name: string }): Promise<User> {
@@ -126,6 +135,7 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
       const rows: readonly (RowIn<'api_keys'> & { secret_id: string; hash: string })[] = await knex('api_keys')
         .join<RowIn<'api_key_secrets'>>('api_key_secrets', 'api_key_secrets.key_id', 'api_keys.id')
         .where('api_keys.id', keyId)
+        .whereIn('api_keys.organization_id', liveOrganizations(knex))
         .orderBy('api_key_secrets.position')
         .select('api_keys.*', 'api_key_secrets.hash', { secret_id: 'api_key_secrets.id' });
       const [row] = rows;
@@ -144,7 +154,10 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
     hash: string,
   ): Promise<{ readonly id: IngestTokenId; readonly organizationId: OrganizationId } | undefined> {
     return this.database.read(async (knex) => {
-      const row = await knex('ingest_tokens').where({ hash }).first('id', 'organization_id');
+      const row = await knex('ingest_tokens')
+        .where({ hash })
+        .whereIn('organization_id', liveOrganizations(knex))
+        .first('id', 'organization_id');
       if (row === undefined) return undefined;
       const found = { id: toId('it', row.id), organizationId: toId('org', row.organization_id) };
       this.#marks.mark(found.organizationId, 'ingest_tokens', found.id, this.now());
@@ -177,7 +190,7 @@ class LiveAccess {
   constructor(database: Database) {
     this.key = database.lookup(
       'select k.organization_id, k.scopes from api_key_secrets s join api_keys k on k.id = s.key_id' +
-        ' where s.key_id = ? and s.id = ? and k.paused_at is null',
+        ` where s.key_id = ? and s.id = ? and k.paused_at is null and ${ofLiveOrganization('k')}`,
       (row) => ({
         organizationId: toId('org', row['organization_id']),
         scopes: this.#parseScopes(String(row['scopes'])),
@@ -186,7 +199,7 @@ class LiveAccess {
     this.grant = database.lookup(
       'select g.user_id, g.organization_id, g.scopes, u.email, m.role from grants g join users u on u.id = g.user_id' +
         ' join members m on m.organization_id = g.organization_id and m.user_id = g.user_id' +
-        ' where g.id = ? and u.enabled',
+        ` where g.id = ? and u.enabled and ${ofLiveOrganization('g')}`,
       (row) => ({
         userId: toId('usr', row['user_id']),
         organizationId: toId('org', row['organization_id']),
@@ -197,7 +210,7 @@ class LiveAccess {
     );
     this.member = database.lookup(
       'select u.email, m.role from members m join users u on u.id = m.user_id' +
-        ' where m.user_id = ? and m.organization_id = ? and u.enabled',
+        ` where m.user_id = ? and m.organization_id = ? and u.enabled and ${ofLiveOrganization('m')}`,
       (row) => ({ email: String(row['email']), role: roleColumn.parse(row['role']) }),
     );
   }

@@ -19,6 +19,7 @@ import {
   requireHeld,
   toInvestigation,
 } from './investigation-rows.ts';
+import { liveOrganizations } from './users.ts';
 import { OrganizationRepository, DirectoryRepository } from './repository.ts';
 import type { Knex } from 'knex';
 import { integer } from '../columns.ts';
@@ -220,5 +221,6 @@ function claimableRows(knex: Statements, now: Date) {
     .whereNot('other.id', knex.ref('investigations.id'));
   return knex('investigations')
     .where((free) => void claimable(free, now))
+    .whereIn('investigations.organization_id', liveOrganizations(knex))
     .whereNotExists(runningInChat);
 }

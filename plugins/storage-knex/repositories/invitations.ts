@@ -15,6 +15,7 @@ import { giveMembership } from './members.ts';
 import {
   emailColumns,
   insertIdentity,
+  liveOrganizations,
   joinedUser,
   newUserRow,
   toUser,
@@ -142,7 +143,10 @@ async function invitedUser(
 }
 
 function open(knex: Statements, hash: string, now: Date) {
-  return knex('invitations').where({ hash }).where('expires_at', '>', now.getTime());
+  return knex('invitations')
+    .where({ hash })
+    .where('expires_at', '>', now.getTime())
+    .whereIn('invitations.organization_id', liveOrganizations(knex));
 }
 
 type FoundInvitation = RowIn<'invitations'> & JoinedOrganization & (JoinedUser | { readonly account_id: null });

@@ -7,7 +7,7 @@ import type { Statements } from '../transact.ts';
 import { endGrants } from './grants.ts';
 import { endInvitationsBy, endMembership, keepAnAdmin } from './members.ts';
 import { removeChats } from './retention.ts';
-import { endSessions, toUser } from './users.ts';
+import { endSessions, liveOrganizations, toUser } from './users.ts';
 
 /** Ends what a person acts by. Undefined where there is no such account. */
 export async function endAccess(
@@ -48,7 +48,7 @@ export async function erase(
   for (const organizationId of await placesOf(knex, userId, only)) {
     const scope = await enter(organizationId);
     const member = await isMember(scope, userId);
-    if (member) await keepAnAdmin(scope, userId);
+    if (member && (await isLive(knex, organizationId))) await keepAnAdmin(scope, userId);
     const keys = await endKeys(scope, userId);
     await endMembership(scope, userId);
     await forget(scope, userId, [user.email, user.name], chats);
@@ -63,6 +63,10 @@ export async function erase(
     await knex('users').where({ id: userId }).delete();
   }
   return { user: toUser(user), account: elsewhere === undefined, ended };
+}
+
+async function isLive(knex: Statements, id: OrganizationId): Promise<boolean> {
+  return (await liveOrganizations(knex).where({ id }).first()) !== undefined;
 }
 
 async function isMember(scope: Scope, userId: UserId): Promise<boolean> {
@@ -94,7 +98,9 @@ async function forget(scope: Scope, userId: UserId, words: readonly string[], ch
   await scope.from('chat_messages').where('author', 'like', theirs).update({ author: gone });
   await scope.from('incident_timeline').where('actor', 'like', theirs).update({ actor: gone });
   await scope.from('incident_documents').where('author', 'like', theirs).update({ author: gone });
-  await scope.from('alert_sources').where({ created_by: userId }).update({ created_by: deletedPerson.id });
+  for (const table of ['alert_sources', 'ingest_tokens'] as const) {
+    await scope.from(table).where({ created_by: userId }).update({ created_by: deletedPerson.id });
+  }
   await scope.from('incidents').whereIn('assignee', words).update({ assignee: null });
   await scope.from('incidents').whereIn('waiting_name', words).update({ waiting_name: null, waiting_key: null });
   for (const word of words) await forgetWord(scope, word);
@@ -147,6 +153,7 @@ async function placesOf(
     knex('invitations').where({ created_by: userId }).distinct('organization_id'),
     knex('chats').where({ created_by_id: userId }).distinct('organization_id'),
     knex('alert_sources').where({ created_by: userId }).distinct('organization_id'),
+    knex('ingest_tokens').where({ created_by: userId }).distinct('organization_id'),
     knex('incident_timeline').where('actor', 'like', mentions(userId)).distinct('organization_id'),
     knex('incident_documents').where('author', 'like', mentions(userId)).distinct('organization_id'),
   ]);

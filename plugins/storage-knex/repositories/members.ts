@@ -6,7 +6,7 @@ import type { EnterScope } from '../database.ts';
 import type { Scope } from '../scope.ts';
 import type { Statements } from '../transact.ts';
 import { endGrants } from './grants.ts';
-import { toUser } from './users.ts';
+import { liveOrganizations, toUser } from './users.ts';
 import { OrganizationRepository } from './repository.ts';
 
 export class Members extends OrganizationRepository implements MemberRepository {
@@ -88,7 +88,10 @@ export async function syncMemberships(
   const found = await knex('users').where({ id: userId }).update({ id: userId });
   if (found === 0) throw new SightlineError('not_found', 'There is no such user.');
   const wanted = new Set<string>(memberships.map(({ organizationId }) => organizationId));
-  const provided = await knex('members').where({ user_id: userId, source: 'provider' }).select('organization_id');
+  const provided = await knex('members')
+    .where({ user_id: userId, source: 'provider' })
+    .whereIn('organization_id', liveOrganizations(knex))
+    .select('organization_id');
   for (const { organization_id } of provided) {
     if (!wanted.has(organization_id)) await endMembership(await enter(toId('org', organization_id)), userId);
   }

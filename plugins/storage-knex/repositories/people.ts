@@ -23,6 +23,7 @@ import {
   insertIdentity,
   newUserRow,
   toUser,
+  liveOrganizations,
   organizationColumns,
   toMembership,
   joinedUser,
@@ -86,6 +87,7 @@ export class People extends DirectoryRepository implements PeopleRepository {
         knex('members')
           .join('organizations', 'organizations.id', 'members.organization_id')
           .where('members.user_id', userId)
+          .whereNull('organizations.deleted_at')
           .orderBy('organizations.name_key')
           .select('members.role', organizationColumns),
       toMembership,
@@ -182,7 +184,10 @@ export class Sessions extends DirectoryRepository implements SessionRepository {
                 .on('members.organization_id', 'sessions.organization_id')
                 .andOn('members.user_id', 'sessions.user_id'),
           )
-          .leftJoin('organizations', 'organizations.id', 'members.organization_id')
+          .leftJoin(
+            'organizations',
+            (on) => void on.on('organizations.id', 'members.organization_id').andOnNull('organizations.deleted_at'),
+          )
           .where('sessions.hash', hash)
           .where('sessions.expires_at', '>', this.now().getTime())
           .where('users.enabled', true)
@@ -201,6 +206,7 @@ export class Sessions extends DirectoryRepository implements SessionRepository {
       const membership = knex('members')
         .where('members.organization_id', organizationId)
         .where('members.user_id', knex.ref('sessions.user_id'))
+        .whereIn('members.organization_id', liveOrganizations(knex))
         .select('members.user_id');
       return knex('sessions')
         .where({ hash })
@@ -226,13 +232,17 @@ export class Sessions extends DirectoryRepository implements SessionRepository {
 type FoundSession = JoinedUser & {
   readonly session_created_at: DbInteger;
   readonly session_expires_at: DbInteger;
-} & (({ readonly role: string } & JoinedOrganization) | { readonly role: null });
+} & (
+    | ({ readonly role: string } & JoinedOrganization)
+    // Of no membership, or one of a deleted organization.
+    | { readonly role: string | null; readonly organization_id: null }
+  );
 
 function toSession(row: FoundSession): LiveSession {
   return {
     user: joinedUser(row),
     createdAt: date(row.session_created_at),
     expiresAt: date(row.session_expires_at),
-    ...(row.role === null ? {} : { membership: toMembership(row) }),
+    ...(row.organization_id === null ? {} : { membership: toMembership(row) }),
   };
 }

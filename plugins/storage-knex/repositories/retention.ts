@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { auditSeals, type RetentionRepository } from '../../../src/contract/storage/index.ts';
 import { integer } from '../columns.ts';
+import { organizationTables } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 import { OrganizationRepository } from './repository.ts';
 
@@ -66,12 +67,18 @@ export class Retention extends OrganizationRepository implements RetentionReposi
     return this.database.write(async (scope) => {
       const closed = scope.from('incidents').whereIn('status', ['resolved', 'dismissed']);
       const old = await oldest(closed, before, incidentsAtOnce);
-      if (old.length === 0) return 0;
-      const investigations = () => scope.from('investigations').whereIn('incident_id', old);
-      await investigations().whereNotNull('chat_id').update({ incident_id: null });
-      await investigations().delete();
-      await scope.from('chats').whereIn('incident_id', old).update({ incident_id: null });
-      return scope.from('incidents').whereIn('id', old).delete();
+      return old.length === 0 ? 0 : removeIncidents(scope, old);
+    });
+  }
+
+  removeAll(): Promise<number> {
+    return this.database.write(async (scope) => {
+      const chats = await scope.from('chats').limit(chatsAtOnce).pluck('id');
+      if (chats.length > 0) return removeChats(scope, chats);
+      const incidents = await scope.from('incidents').limit(incidentsAtOnce).pluck('id');
+      if (incidents.length > 0) return removeIncidents(scope, incidents);
+      await scope.artifactsOf({}).delete();
+      return scope.clear(organizationTables.filter((table) => !table.startsWith('audit')).toReversed());
     });
   }
 }
@@ -83,6 +90,15 @@ export async function removeChats(scope: Scope, ids: readonly string[]): Promise
   await investigations().delete();
   await scope.from('chat_requests').whereIn('chat_id', ids).delete();
   return scope.from('chats').whereIn('id', ids).delete();
+}
+
+/** With their alerts, documents and timeline. What was investigated in a chat stays with the chat. */
+async function removeIncidents(scope: Scope, ids: readonly string[]): Promise<number> {
+  const investigations = () => scope.from('investigations').whereIn('incident_id', ids);
+  await investigations().whereNotNull('chat_id').update({ incident_id: null });
+  await investigations().delete();
+  await scope.from('chats').whereIn('incident_id', ids).update({ incident_id: null });
+  return scope.from('incidents').whereIn('id', ids).delete();
 }
 
 /** Ids of rows last changed before then, the oldest first. */

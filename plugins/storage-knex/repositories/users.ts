@@ -102,6 +102,16 @@ function identityHash(issuer: string, subject: string): string {
   return sha256(JSON.stringify([issuer, subject]));
 }
 
+/** In a look-up's condition: the table's organization was not deleted. */
+export function ofLiveOrganization(table: string): string {
+  return `exists (select 1 from organizations o where o.id = ${table}.organization_id and o.deleted_at is null)`;
+}
+
+/** Ids of organizations that were not deleted, for a condition. */
+export function liveOrganizations(knex: Statements) {
+  return knex('organizations').whereNull('deleted_at').select('id');
+}
+
 type ShownOrganization = Pick<RowIn<'organizations'>, 'id' | 'name' | 'created_at'>;
 
 export function toOrganization(row: ShownOrganization): Organization {

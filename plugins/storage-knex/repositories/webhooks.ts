@@ -12,6 +12,7 @@ import { countOf, date, optional, webhookEventColumn } from '../columns.ts';
 import { webhookEventsJson } from '../json.ts';
 import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
+import { liveOrganizations } from './users.ts';
 import { OrganizationRepository, DirectoryRepository } from './repository.ts';
 import type { Knex } from 'knex';
 import type { Statements } from '../transact.ts';
@@ -140,6 +141,7 @@ async function next(knex: Statements, now: Date): Promise<Candidate | undefined>
     knex('webhook_messages')
       .where('webhook_messages.next_at', '<=', now.getTime())
       .where((free) => void unleased(free, now))
+      .whereIn('webhook_messages.organization_id', liveOrganizations(knex))
       .whereNotIn(
         `webhook_messages.${column}`,
         underWay.map((row) => row[column]),

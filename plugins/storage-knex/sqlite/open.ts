@@ -16,6 +16,8 @@ export function openDatabase(filename: string, { blockingMs, readOnly }: OpenOpt
     if (!readOnly) writeAhead(database);
     // An acknowledged write is on the disk, and not only with the operating system.
     database.exec('PRAGMA synchronous = FULL');
+    // What is deleted is overwritten, and not only given free.
+    database.exec('PRAGMA secure_delete = ON');
     // A planted view or trigger must not reach functions with effects.
     database.exec('PRAGMA trusted_schema = OFF');
     return database;

@@ -1,6 +1,6 @@
 import type { Role, Scope } from '../issuer/scopes.ts';
 import type { GrantId, InvitationId, KeyId, OrganizationId, UserId } from '../core/ids.ts';
-import type { Organization, User } from './record.ts';
+import type { DeletedOrganization, Organization, User } from './record.ts';
 
 /** What a person granted to an OAuth client: a connected application. */
 export interface Grant {
@@ -156,6 +156,24 @@ export interface NewIdentity {
 export interface Membership {
   readonly organization: Organization;
   readonly role: Role;
+}
+
+export interface DeletedMembership extends DeletedOrganization {
+  readonly role: Role;
+}
+
+/** Organizations on their way out. Until they are restored, all else answers as if they were not there. */
+export interface DeletedOrganizationRepository {
+  /** False for one that is not there, or was deleted before. */
+  add(id: OrganizationId, purgeAt: Date): Promise<boolean>;
+  /** False for one that is not there, or whose time is over. */
+  restore(id: OrganizationId): Promise<boolean>;
+  /** In the order of deletion; purged ones too, since their audit is there. */
+  list(): Promise<readonly DeletedOrganization[]>;
+  /** Those of a person that can be restored. */
+  of(userId: UserId): Promise<readonly DeletedMembership[]>;
+  /** What it owned is gone: its name goes too, and is free. */
+  purged(id: OrganizationId): Promise<void>;
 }
 
 /** Browsers that are signed in. */

@@ -23,6 +23,12 @@ export interface Organization {
   readonly createdAt: Date;
 }
 
+/** An organization that nobody can use: its people, keys, tokens, applications and alert sources find nothing. */
+export interface DeletedOrganization extends Organization {
+  /** From then on it cannot be had back. Absent once what it owned is gone, and its id is its name. */
+  readonly purgeAt?: Date;
+}
+
 export interface User {
   readonly id: UserId;
   readonly email: string;
@@ -45,4 +51,6 @@ export interface RetentionRepository {
    * timeline and investigations; how many. What was investigated in a chat stays with the chat, without the incident.
    */
   removeIncidents(before: Date): Promise<number>;
+  /** Removes some of all that the organization owns but its audit; how many rows or groups of rows, 0 when nothing is left. */
+  removeAll(): Promise<number>;
 }

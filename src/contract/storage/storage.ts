@@ -11,6 +11,7 @@ import type { KeptResultRepository, ScanRepository, BucketRepository, GatewayRep
 import type { Organization, RetentionRepository, User } from './record.ts';
 import type {
   ClientRepository,
+  DeletedOrganizationRepository,
   GrantRepository,
   InvitationRepository,
   LiveGrant,
@@ -49,8 +50,9 @@ export interface MigrationPlan {
 
 export interface Directory {
   createOrganization(input: { readonly name: string }): Promise<Organization>;
+  /** Without deleted ones. */
   organizations(): Promise<readonly Organization[]>;
-  /** By id or by name; names are unique, compared without case. */
+  /** By id or by name; names are unique, compared without case, also among those that were deleted and can be restored. */
   findOrganization(idOrName: string): Promise<Organization | undefined>;
 
   createUser(input: { readonly email: string; readonly name: string }): Promise<User>;
@@ -81,6 +83,7 @@ export interface Directory {
 
   readonly artifacts: ArtifactRepository;
   readonly people: PeopleRepository;
+  readonly deletedOrganizations: DeletedOrganizationRepository;
   readonly sessions: SessionRepository;
   readonly clients: ClientRepository;
   readonly gateways: GatewayRepository;

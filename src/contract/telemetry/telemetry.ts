@@ -46,6 +46,11 @@ export interface Telemetry extends Component {
    * before and after, undefined where there is none. Absent where there are no such files.
    */
   compact?(organizationId: OrganizationId): Promise<{ readonly before: number; readonly after: number } | undefined>;
+  /**
+   * Removes all that is kept of an organization that nobody uses any more. Absent where that is the sink's to do, or where
+   * another way than ours feeds the warehouse: then its telemetry is its owner's to remove.
+   */
+  forget?(organizationId: OrganizationId): Promise<void>;
   /** What an operator does with a warehouse that is not ours: `sightline telemetry …` and `sightline doctor`. */
   readonly operations?: WarehouseOperations;
 }

@@ -179,6 +179,10 @@ export const configSchema = z
         incidentDays: kept
           .default('forever')
           .describe('How long incidents are kept after their last change, once they are resolved or dismissed'),
+        deletedOrganizationDays: count
+          .max(365)
+          .default(30)
+          .describe('How long a deleted organization can be restored; then it is removed, with its telemetry'),
       })
       .prefault({}),
     storage: section('knex'),

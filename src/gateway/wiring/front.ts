@@ -92,10 +92,24 @@ export const frontWiring: Wiring<FrontParts> = {
       logger,
     }),
   pages: (cradle) => {
-    const { people, storage, keys, issuer, ingest, ingestTokens, alertSources, sink, agent, wake, urls } = cradle;
+    const {
+      people,
+      organizations,
+      storage,
+      keys,
+      issuer,
+      ingest,
+      ingestTokens,
+      alertSources,
+      sink,
+      agent,
+      wake,
+      urls,
+    } = cradle;
     const { vault, logger, now } = cradle.foundation;
     return createPages({
       people,
+      organizations,
       storage,
       keys,
       alertSources,

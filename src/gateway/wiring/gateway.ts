@@ -202,8 +202,9 @@ class RunningGateway implements Gateway {
     await startPlugin(plugins.telemetry.label, cradle.telemetry);
     await holdBoundary(cradle.telemetry, plugins.telemetry.label, this.#foundation.logger);
     await startPlugin(plugins.agent.label, cradle.agent);
-    await start('retention', partOf(cradle.retention));
     await start('the OTLP receiver', cradle.receiver);
+    // Behind the receiver, which reads what it has of an organization that is to be removed.
+    await start('retention', partOf(cradle.retention));
     await start('the investigation worker', partOf(cradle.worker));
     if (cradle.webhookSender) await start('the webhook sender', partOf(cradle.webhookSender));
     await start('kept results', partOf({ stop: async () => cradle.keptResults.clear() }));

@@ -42,7 +42,14 @@ export const pluginWiring: Wiring<PluginParts> = {
     return plugins.issuer.create(issuerHost(host, { storage, audit }, urls.resource, (claims) => people.admit(claims)));
   },
   telemetry: ({ plugins, foundation, urls, storage }) =>
-    plugins.telemetry.create(telemetryHost(foundation.host(urls.port, plugins.telemetry.label), storage.directory)),
+    plugins.telemetry.create(
+      telemetryHost(foundation.host(urls.port, plugins.telemetry.label), {
+        // Of a deleted one, too: the tenant's rows may go by its name when they are removed.
+        findOrganization: async (id) =>
+          (await storage.directory.findOrganization(id)) ??
+          (await storage.directory.deletedOrganizations.list()).find((deleted) => deleted.id === id),
+      }),
+    ),
   agent: ({ plugins, baseline, foundation, urls, telemetry, pipeline }) =>
     createAgent({
       plugin: plugins.agent,

@@ -9,7 +9,8 @@ import { readHolder, type Holder } from '../process/exclusive.ts';
 import { createLogger } from '../process/logger.ts';
 import { loadPlugin } from '../process/registry.ts';
 import { createVault, loadMasterKeys } from '../process/vault.ts';
-import { createPeople, createOrganizations, type Organizations } from '../../identity/people/create-people.ts';
+import { createPeople } from '../../identity/people/create-people.ts';
+import { createOrganizations, type Organizations } from '../../identity/people/organizations.ts';
 import type { People } from '../../identity/people/people.ts';
 import { createAlertInputs, loadAlertInputs } from './alert-inputs.ts';
 import { prepareDirectory } from './data-directory.ts';
@@ -106,7 +107,12 @@ export async function openWorkspace(settings: Settings): Promise<OpenWorkspace> 
     keys: createApiKeys({ storage, now }),
     ingestTokens,
     people: createPeople({ storage, logger, now }),
-    organizations: createOrganizations({ storage, ingestTokens }),
+    organizations: createOrganizations({
+      storage,
+      ingestTokens,
+      now,
+      graceDays: () => config.retention.deletedOrganizationDays,
+    }),
     webhooks: createWebhooks({ storage, vault, now }),
     async alertSources() {
       const host = (label: string): Host => foundation.host(config.listen.port, label);

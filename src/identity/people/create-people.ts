@@ -6,7 +6,7 @@ import {
   type UserId,
   type OrganizationId,
 } from '../../contract/core/index.ts';
-import type { Actor, Storage, User, Organization } from '../../contract/storage/index.ts';
+import type { Actor, Storage, User } from '../../contract/storage/index.ts';
 import { createLeakyBuckets } from '../../limits/leaky-buckets.ts';
 import { createAdmit } from './admission.ts';
 import { createIdentities } from './identity-sign-in.ts';
@@ -19,7 +19,6 @@ import { personExport } from './person-export.ts';
 import { createThrottle } from './throttle.ts';
 import { createTrail, type Trail } from './trail.ts';
 import type { Role } from '../../contract/issuer/index.ts';
-import type { IngestTokens } from '../verify/ingest-tokens.ts';
 
 type Host = Pick<IssuerHost, 'storage' | 'logger' | 'now'>;
 
@@ -164,25 +163,6 @@ function createMembers({ storage, trail }: { readonly storage: Storage; readonly
       await trail.during(organizationId, { event: 'member.removed', subject: actor.id, target: userId }, async () => {
         await keepingAnAdmin(user, members.remove(userId, 'keep-an-admin'));
       });
-    },
-  };
-}
-
-export interface Organizations {
-  /** With its ingest token, so that reading the ingest configuration never has to make one. `conflict` when the name is taken. */
-  create(name: string): Promise<Organization>;
-}
-
-export function createOrganizations(of: {
-  readonly storage: Storage;
-  readonly ingestTokens: IngestTokens;
-}): Organizations {
-  const { storage, ingestTokens } = of;
-  return {
-    async create(name) {
-      const organization = await storage.directory.createOrganization({ name });
-      await ingestTokens.ensure(organization.id);
-      return organization;
     },
   };
 }

@@ -107,6 +107,13 @@ export class ActivityLog {
     this.#later();
   }
 
+  forget(organizationId: OrganizationId): void {
+    this.#arrivals.delete(organizationId);
+    for (const [key, { organization }] of this.#refusals)
+      if (organization === organizationId) this.#refusals.delete(key);
+    this.#later();
+  }
+
   #sayAll(): void {
     for (const noted of this.#refusals.values()) if (noted.unsaid > 0) this.#sayOne(noted);
   }

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isId, type OrganizationId, type Logger } from '../../contract/core/index.ts';
 import type { TelemetrySink } from '../../contract/telemetry/index.ts';
@@ -69,6 +69,16 @@ export class OrganizationLogs {
   /** Organizations whose last load failed. */
   get failing(): readonly OrganizationId[] {
     return [...this.#opened].flatMap(([id, { loader }]) => (loader.failure === undefined ? [] : [id]));
+  }
+
+  /** With what was not loaded. */
+  async forget(organizationId: OrganizationId): Promise<void> {
+    const store = await this.#stores.get(organizationId)?.catch(() => undefined);
+    this.#stores.delete(organizationId);
+    this.#opened.delete(organizationId);
+    await store?.loader.stop(stopGraceMs);
+    await store?.log.close();
+    await rm(join(this.#directory, organizationId), { recursive: true, force: true });
   }
 
   async stop(): Promise<void> {

@@ -64,6 +64,8 @@ export interface OtlpReceiver extends Component {
   handle(request: IncomingMessage, response: ServerResponse, waitsToContinue?: boolean): boolean;
   /** A call of gRPC: its response message. Rejects with an OtlpRefusal, or with ClientGone. */
   call(signal: Signal, incoming: Incoming): Promise<Buffer>;
+  /** Removes what is kept here of an organization that sends no more. */
+  forget(organizationId: OrganizationId): Promise<void>;
 }
 
 /** A request whose body has not been read. */
@@ -155,6 +157,11 @@ class Receiver implements OtlpReceiver {
     this.#left.clear();
     await this.#pool.stop();
     await this.#activity.stop();
+  }
+
+  async forget(organizationId: OrganizationId): Promise<void> {
+    this.#activity.forget(organizationId);
+    for (const logs of this.#all) await logs.forget(organizationId);
   }
 
   async health(): Promise<Health> {

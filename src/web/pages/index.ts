@@ -1,5 +1,6 @@
 import { type AnyPage, definePage } from '../page.ts';
 import { accountPages, organizationsPage } from './account/account.ts';
+import { deleteOrganizationPage, restoreOrganizationPage } from './account/deleted-organization.ts';
 import { cancelPage, chatPage } from './chats/chat.ts';
 import { chatsPage } from './chats/list.ts';
 import { newChatPage } from './chats/new.ts';
@@ -67,6 +68,8 @@ export const allPages: readonly AnyPage[] = [
   invitationPage,
   passwordPage,
   organizationsPage,
+  deleteOrganizationPage,
+  restoreOrganizationPage,
   ...accountPages,
   ...incidentPages,
   ...chatPages,

@@ -192,6 +192,7 @@ const probes: Probes = {
     removeAudit: ({ retention }) => retention.removeAudit(inAnHour()),
     removeChats: ({ retention }) => retention.removeChats(inAnHour()),
     removeIncidents: ({ retention }) => retention.removeIncidents(inAnHour()),
+    removeAll: ({ retention }) => retention.removeAll(),
   },
 };
 

@@ -183,6 +183,8 @@ async function write(stage: Stage, workspace: Workspace, user: User) {
     sealed: 'sealed',
     createdBy: user.id,
   });
+  const token = newId('it');
+  await workspace.ingestTokens.create({ id: token, hash: token, sealed: 'sealed', createdBy: user.id });
   await workspace.webhooks.create({
     id: newId('whk'),
     url: 'https://hook.example/',

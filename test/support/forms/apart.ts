@@ -37,6 +37,7 @@ export const apart: readonly Apart[] = [
     forms: gateways,
     why: 'is about the warehouses that it names itself, one gateway each',
   })),
+  { file: 'test/organization-removal.test.ts', forms: gateways, why: 'turns the clock in the SQLite file itself' },
   ...['test/shipping/image.test.ts', 'test/shipping/package.test.ts', 'test/shipping/plugin-folder.test.ts'].map(
     (file) => ({
       file,

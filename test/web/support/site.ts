@@ -3,7 +3,8 @@ import { createServer, type Server } from 'node:http';
 import { createAlertSources } from '../../../src/incidents/alerts/sources.ts';
 import { describeIngest, ingestSource } from '../../../src/gateway/wiring/ingest-source.ts';
 import { issuerHost } from '../../../src/gateway/wiring/plugins.ts';
-import { createOrganizations, createPeople } from '../../../src/identity/people/create-people.ts';
+import { createPeople } from '../../../src/identity/people/create-people.ts';
+import { createOrganizations } from '../../../src/identity/people/organizations.ts';
 import { createApiKeys } from '../../../src/identity/verify/api-keys.ts';
 import { createIngestTokens } from '../../../src/identity/verify/ingest-tokens.ts';
 import { silentLogger, testHost } from '../../contract/host.ts';
@@ -97,6 +98,7 @@ async function serve(storage: Storage, served: Served, closed?: () => Promise<vo
   const watched = counted(storage, () => (calls += 1));
   const people = createPeople({ storage: watched, logger, now, passwords: createPasswords({ logN: 10 }) });
   const ingestTokens = createIngestTokens({ storage: watched, vault, now });
+  const organizations = createOrganizations({ storage: watched, ingestTokens, now, graceDays: () => 30 });
   const ingest = ingestSource(ingestTokens, authUrl);
   const host = testHost(directory, { logger, now, vault, publicUrl: authUrl, authUrl });
   const resource = `${authUrl}/mcp`;
@@ -105,6 +107,7 @@ async function serve(storage: Storage, served: Served, closed?: () => Promise<vo
   await issuer.start(AbortSignal.timeout(30_000));
   const pages = createPages({
     people,
+    organizations,
     storage: watched,
     keys: createApiKeys({ storage: watched, now }),
     signIn: served.signIn ?? issuer.signIn,
@@ -164,7 +167,7 @@ async function serve(storage: Storage, served: Served, closed?: () => Promise<vo
     },
     browser: () => new TestBrowser(address, authUrl),
     another: () => serve(storage, served),
-    organization: (name) => createOrganizations({ storage, ingestTokens }).create(name),
+    organization: (name) => organizations.create(name),
     async person(email, memberships = []) {
       const user = await storage.directory.createUser({ email, name: email.split('@')[0] ?? email });
       for (const [{ id }, role] of memberships) await storage.workspace(id).members.add(user.id, role);

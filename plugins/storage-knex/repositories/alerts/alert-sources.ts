@@ -3,6 +3,7 @@ import type { AlertSource, AlertSourceRepository, NewAlertSource } from '../../.
 import { date, comparable, shortText } from '../../columns.ts';
 import type { Database } from '../../database.ts';
 import type { RowIn } from '../../rows.ts';
+import { ofLiveOrganization } from '../users.ts';
 import { OrganizationRepository } from '../repository.ts';
 
 const mostSources = 100;
@@ -53,7 +54,8 @@ export class AlertSources extends OrganizationRepository implements AlertSourceR
 /** Asked for every delivery, before the organization is known. Prepared once. */
 export function liveAlertSource(database: Database): (id: string) => Promise<AlertSource | undefined> {
   return database.lookup(
-    'select id, organization_id, name, plugin, sealed, created_at, created_by from alert_sources where id = ?',
+    'select id, organization_id, name, plugin, sealed, created_at, created_by from alert_sources' +
+      ` where id = ? and ${ofLiveOrganization('alert_sources')}`,
     (row) => {
       const text = (column: string): string => String(row[column]);
       return toSource({

@@ -10,6 +10,7 @@ import { paged, home, ownPath } from '../../paths.ts';
 import type { PageServices } from '../../services.ts';
 import { scopeWords } from '../../scope-words.ts';
 import { newPassword } from '../password.ts';
+import { deletedSection } from './deleted-organization.ts';
 import { dataSection, leavingPages } from './leaving.ts';
 
 const fields = z.object({ organization: z.string().max(64), return_to: z.string().optional() });
@@ -18,14 +19,17 @@ export const organizationsPage = definePage({
   path: '/organizations',
   access: 'signed-in',
 
-  async get({ user, session, search, to, csrf }, { people }) {
+  async get(visit, { people, storage }) {
+    const { user, session, search, to, csrf } = visit;
     const memberships = await people.memberships(user.id);
+    const deleted = deletedSection(visit, await storage.directory.deletedOrganizations.of(user.id));
     if (memberships.length === 0) {
       return {
         title: 'No organization yet',
         body: html`<p>
-          Your account (${user.email}) belongs to no organization. Ask an admin of yours for an invitation.
-        </p>`,
+            Your account (${user.email}) belongs to no organization. Ask an admin of yours for an invitation.
+          </p>
+          ${deleted}`,
       };
     }
     const returnTo = ownPath(search.get('return_to'));
@@ -51,7 +55,8 @@ export const organizationsPage = definePage({
                 </li>`,
             )}
           </ul>
-        </form>`,
+        </form>
+        ${deleted}`,
     };
   },
 

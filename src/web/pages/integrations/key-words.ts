@@ -1,6 +1,6 @@
 import { isId, SightlineError, type KeyId } from '../../../contract/core/index.ts';
 import { scopeWords } from '../../scope-words.ts';
-import type { ApiKey, Workspace } from '../../../contract/storage/index.ts';
+import { deletedPerson, type ApiKey, type Workspace } from '../../../contract/storage/index.ts';
 import type { Client, Connection } from '../../client-setup/client.ts';
 import { copyable, moment, strangersName } from '../../components.ts';
 import { html, type Html, type Renderable } from '../../html.ts';
@@ -42,6 +42,7 @@ export async function authorsOf({ members }: Workspace): Promise<(id: string | u
   return (id) => {
     if (id === undefined) return 'unknown';
     if (id === 'system') return 'Sightline';
+    if (id === deletedPerson.id) return 'a deleted person';
     const name = names.get(id);
     if (name !== undefined) return strangersName(name);
     return isId('usr', id) ? 'a former member' : html`${strangersName(id)} (operator)`;

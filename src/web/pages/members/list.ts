@@ -6,6 +6,7 @@ import { refusal } from '../../failure.ts';
 import { parseForm } from '../../forms.ts';
 import { shownOnce } from '../../shown-once.ts';
 import { html, type Html, type Renderable } from '../../html.ts';
+import { deletePath } from '../account/deleted-organization.ts';
 import { definePage, type MemberVisit, type View } from '../../page.ts';
 import { paged } from '../../paths.ts';
 import type { PageServices } from '../../services.ts';
@@ -79,7 +80,8 @@ async function membersView(visit: MemberVisit, { people }: PageServices, typed: 
       rows: shown.map((member) => memberRow(visit, member)),
       empty: 'Nobody belongs to this organization.',
     })}
-    ${links} ${admin && invitationSection(visit, invitations)} ${admin && inviteSection(visit, typed)}`,
+    ${links} ${admin && invitationSection(visit, invitations)} ${admin && inviteSection(visit, typed)}
+    ${admin && html`<p><a href="${visit.to(deletePath)}">Delete this organization</a></p>`}`,
   };
 }
 
