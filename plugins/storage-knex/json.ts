@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { scopes, type Scope } from '../../src/contract/issuer/index.ts';
 import {
+  adminScopes,
   alertStatuses,
   severities,
   webhookEvents,
   type Actor,
+  type AdminScope,
   type Alert,
   type Conclusion,
   type Finding,
@@ -107,6 +109,7 @@ export const alertsJson = column<readonly Alert[]>(z.array(alert));
 export const labelsJson = column<Readonly<Record<string, string>>>(labels);
 export const stringsJson = column<readonly string[]>(z.array(z.string()));
 export const scopesJson = column<readonly Scope[]>(z.array(z.enum(scopes)));
+export const adminScopesJson = column<readonly AdminScope[]>(z.array(z.enum(adminScopes)));
 export const webhookEventsJson = column<readonly WebhookEvent[]>(z.array(z.enum(webhookEvents)));
 export const stepJson = column<InvestigationStep>(step);
 export const conclusionJson = column<Conclusion>(conclusion);

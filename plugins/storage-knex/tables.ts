@@ -224,6 +224,7 @@ const unowned = {
     small: 'position',
     integer: 'created_at state_since',
   },
+  admin_keys: { key: 'id', text: 'id name scopes hash created_by', 'text?': 'organization_id', integer: 'created_at' },
   oauth_clients: { key: 'id', text: 'id metadata', integer: 'created_at', 'integer?': 'used_at' },
   artifacts: {
     key: 'model id',

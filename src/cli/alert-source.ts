@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import type { AddressedSource, SourceWithSecret } from '../gateway/wiring/workspace.ts';
+import { operations } from '../gateway/admin/index.ts';
 import { shippedPlugins } from '../gateway/process/registry.ts';
+import { actOnAdmin } from './admin.ts';
 import { readInput } from './ingest.ts';
-import { actInOrganization, operator, orgCommand, orgShape, type Register } from './command.ts';
+import { orgCommand, orgShape, type Register } from './command.ts';
 import { table, type Output } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
@@ -21,16 +22,14 @@ export const register: Register = (program, output, summary) => {
     .option(...secretOption);
   const secretShape = orgShape.extend({ secretFile: z.string().transform(readSecret).optional() });
   const added = secretShape.extend({ plugin: z.string(), name: z.string() });
-  actInOrganization(add, output, added, async ({ workspace, organization, options }) => {
-    const { plugin, name, secretFile: secret } = options;
-    const sources = await workspace.alertSources();
-    const made = await sources.add({ organizationId: organization.id, plugin, name, actor: operator(), secret });
-    show(output, made, sources.instructions(made.source, made.secret));
+  actOnAdmin(add, output, added, async ({ admin, options }) => {
+    const { plugin, name, secretFile: secret, org } = options;
+    show(output, await admin.perform(operations.addAlertSource, { plugin, name, secret }, org));
   });
 
   const list = orgCommand(group, 'list', 'list the sources');
-  actInOrganization(list, output, orgShape, async ({ workspace, organization: { id } }) => {
-    const rows = (await (await workspace.alertSources()).list(id)).map(describe);
+  actOnAdmin(list, output, orgShape, async ({ admin, options: { org } }) => {
+    const { items: rows } = await admin.perform(operations.listAlertSources, {}, org);
     output.result(rows, () =>
       table(
         output,
@@ -46,20 +45,14 @@ export const register: Register = (program, output, summary) => {
     'rotate <source>',
     'give a source, by name or id, another secret; the one before ends at once',
   ).option(...secretOption);
-  actInOrganization(
-    rotate,
-    output,
-    secretShape,
-    async ({ workspace, organization, options, operands: [name = ''] }) => {
-      const sources = await workspace.alertSources();
-      const made = await sources.rotate(organization.id, name, operator(), options.secretFile);
-      show(output, made, sources.instructions(made.source, made.secret));
-    },
-  );
+  actOnAdmin(rotate, output, secretShape, async ({ admin, options, operands: [source = ''] }) => {
+    const { org, secretFile: secret } = options;
+    show(output, await admin.perform(operations.rotateAlertSource, { source, secret }, org));
+  });
 
   const remove = orgCommand(group, 'remove <source>', 'remove a source, by name or id; what it sent stays');
-  actInOrganization(remove, output, orgShape, async ({ workspace, organization, operands: [source = ''] }) => {
-    await (await workspace.alertSources()).remove(organization.id, source, operator());
+  actOnAdmin(remove, output, orgShape, async ({ admin, options: { org }, operands: [source = ''] }) => {
+    await admin.perform(operations.removeAlertSource, { source }, org);
     output.result({ removed: true }, () => 'The alert source is removed. What it sends is refused from now on.');
   });
 };
@@ -68,19 +61,15 @@ function readSecret(file: string): string {
   return readInput(file === '-' ? '/dev/stdin' : file).trim();
 }
 
-function show(output: Output, { source, secret }: SourceWithSecret, instructions: string): void {
-  output.result({ ...describe(source), secret, instructions }, () =>
+function show(output: Output, made: z.output<typeof operations.addAlertSource.output>): void {
+  output.result(made, () =>
     [
-      `id       ${source.id}`,
-      `address  ${source.url}`,
-      `secret   ${secret}`,
+      `id       ${made.id}`,
+      `address  ${made.url}`,
+      `secret   ${made.secret}`,
       'Keep the secret now: it is not shown again.',
       '',
-      instructions,
+      made.instructions,
     ].join('\n'),
   );
-}
-
-function describe({ id, name, plugin, url, createdAt, createdBy }: AddressedSource) {
-  return { id, name, plugin, url, created_at: createdAt.toISOString(), created_by: createdBy };
 }

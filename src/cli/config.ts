@@ -17,6 +17,12 @@ export const register: Register = (program, output, summary) => {
     });
   });
 
+  const openapi = group.command('openapi').description('print the OpenAPI document of the admin interface');
+  act(openapi, output, z.object({}), async () => {
+    const { openApiDocument } = await import('../gateway/admin/openapi.ts');
+    process.stdout.write(`${JSON.stringify(openApiDocument(), undefined, 2)}\n`);
+  });
+
   const schema = group.command('schema').description('print the JSON Schema of the config file');
   act(schema, output, z.object({}), async () => {
     const { writeConfigSchema } = await import('../gateway/wiring/config.ts');

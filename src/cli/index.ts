@@ -18,6 +18,10 @@ const entries: Readonly<Record<string, Entry>> = {
   org: { summary: 'create and list organizations', load: () => import('./org.ts') },
   user: { summary: 'create, invite, disable and list people', load: () => import('./user.ts') },
   key: { summary: 'create, list, rotate, retire and revoke API keys', load: () => import('./key.ts') },
+  'admin-key': {
+    summary: 'create, list and revoke keys of the admin interface',
+    load: () => import('./admin-key.ts'),
+  },
   connect: { summary: 'configure an MCP client: print what it needs, or write it', load: () => import('./connect.ts') },
   'alert-source': { summary: 'add, list, rotate and remove who sends alerts', load: () => import('./alert-source.ts') },
   ingest: { summary: 'show and rotate ingest tokens, send OTLP files', load: () => import('./ingest.ts') },

@@ -1,18 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { isId, SightlineError, type OrganizationId, errorCode, parseJson } from '../contract/core/index.ts';
-import { collectorSource, describeIngest, ingestSource, type IngestConfig } from '../gateway/wiring/ingest-source.ts';
-import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
+import { SightlineError, errorCode, parseJson } from '../contract/core/index.ts';
+import { operations } from '../gateway/admin/index.ts';
+import { actOnAdmin } from './admin.ts';
+import { actInOrganization, orgCommand, orgShape, refuseCollector, requireGateway, type Register } from './command.ts';
 import { table } from './output.ts';
-import {
-  actInOrganization,
-  operator,
-  orgCommand,
-  orgShape,
-  refuseCollector,
-  requireGateway,
-  type Register,
-} from './command.ts';
 
 const signals = [
   ['resourceSpans', 'traces'],
@@ -28,8 +20,8 @@ export const register: Register = (program, output, summary) => {
     'print what this sender is set up with: a language, collector, kubernetes, prometheus, fluent_bit, browser',
   );
   const showShape = orgShape.extend({ for: z.string().optional() });
-  actInOrganization(show, output, showShape, async ({ workspace, organization: { id }, options }) => {
-    const described = describeIngest(await ingestConfig(workspace, id));
+  actOnAdmin(show, output, showShape, async ({ admin, options }) => {
+    const described = await admin.perform(operations.showIngest, {}, options.org);
     const { env, collector_yaml: collector, grpc_endpoint: grpc } = described;
     const setups = new Map(Object.entries({ collector, ...described.setups }));
     const chosen = options.for === undefined ? undefined : setups.get(options.for);
@@ -50,15 +42,8 @@ export const register: Register = (program, output, summary) => {
   });
 
   const tokens = orgCommand(group, 'tokens', 'list the ingest tokens that are taken');
-  actInOrganization(tokens, output, orgShape, async ({ workspace, organization: { id } }) => {
-    refuseCollector(workspace);
-    const rows = (await workspace.ingestTokens.list(id)).map((token) => ({
-      id: token.id,
-      last_four: token.lastFour ?? null,
-      created_at: token.createdAt.toISOString(),
-      created_by: token.createdBy ?? null,
-      last_used_at: token.lastUsedAt?.toISOString() ?? null,
-    }));
+  actOnAdmin(tokens, output, orgShape, async ({ admin, options: { org } }) => {
+    const { items: rows } = await admin.perform(operations.listIngestTokens, {}, org);
     output.result(rows, () =>
       table(
         output,
@@ -70,33 +55,26 @@ export const register: Register = (program, output, summary) => {
           row.created_by ?? 'unknown',
           row.last_used_at ?? 'never',
         ]),
-        `There is no token. Make one with: sightline ingest rotate --org ${id}`,
+        'There is no token. Make one with: sightline ingest rotate',
       ),
     );
   });
 
   const rotate = orgCommand(group, 'rotate', 'make a new ingest token; the one before works until it is revoked');
-  actInOrganization(rotate, output, orgShape, async ({ workspace, organization: { id } }) => {
-    refuseCollector(workspace);
-    const { token, previous } = await workspace.ingestTokens.rotate(id, operator());
-    output.result({ token, previous: previous ?? null }, () => {
+  actOnAdmin(rotate, output, orgShape, async ({ admin, options: { org } }) => {
+    const { token, previous } = await admin.perform(operations.rotateIngestToken, {}, org);
+    output.result({ token, previous }, () => {
       const next =
-        previous === undefined
+        previous === null
           ? ''
-          : `\nOnce no sender uses the old one: sightline ingest revoke ${previous} --org ${id}`;
+          : `\nOnce no sender uses the old one: sightline ingest revoke ${previous}${org === undefined ? '' : ` --org ${org}`}`;
       return `token  ${token}${next}`;
     });
   });
 
   const revoke = orgCommand(group, 'revoke <token_id>', 'end an ingest token');
-  actInOrganization(revoke, output, orgShape, async ({ workspace, organization, operands: [id = ''] }) => {
-    if (!isId('it', id))
-      throw new SightlineError(
-        'invalid_argument',
-        'A token id looks like it_01hx… and is listed by: sightline ingest tokens',
-      );
-    refuseCollector(workspace);
-    await workspace.ingestTokens.revoke(organization.id, id, operator());
+  actOnAdmin(revoke, output, orgShape, async ({ admin, options: { org }, operands: [id = ''] }) => {
+    await admin.perform(operations.revokeIngestToken, { id }, org);
     output.result({ id, revoked: true }, () => `${id} is revoked.`);
   });
 
@@ -132,20 +110,8 @@ function exports(env: Readonly<Record<string, string>>): readonly string[] {
   });
 }
 
-/** The collector's by the config's template, else ours; the token is made where there is none yet. */
 function overGrpc(endpoint: string): Readonly<Record<string, string>> {
   return { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_ENDPOINT: endpoint };
-}
-
-async function ingestConfig(workspace: OpenWorkspace, id: OrganizationId): Promise<IngestConfig> {
-  const { config, storage, ingestTokens } = workspace;
-  if (config.ingest.collector !== undefined) {
-    return collectorSource(config.ingest.collector, storage.directory).config(id);
-  }
-  await ingestTokens.ensure(id);
-  const running = config.publicUrl === undefined ? await workspace.runningGateway() : undefined;
-  const endpoint = running?.url ?? workspace.host(config.listen.port, 'cli').publicUrl;
-  return ingestSource(ingestTokens, endpoint, config.ingest.grpc).config(id);
 }
 
 interface FileRequest {

@@ -2,17 +2,9 @@ import { createInterface } from 'node:readline/promises';
 import { z } from 'zod';
 import { SightlineError } from '../contract/core/index.ts';
 import { scopes as allScopes, type Scope } from '../contract/issuer/index.ts';
-import type { ApiKey } from '../contract/storage/index.ts';
-import {
-  act,
-  actInOrganization,
-  actInWorkspace,
-  operator,
-  organizationsOf,
-  orgShape,
-  withWorkspace,
-  type Register,
-} from './command.ts';
+import { operations } from '../gateway/admin/index.ts';
+import { actOnAdmin, type Admin } from './admin.ts';
+import { orgShape, type Register } from './command.ts';
 import { table, type Output } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
@@ -29,20 +21,16 @@ export const register: Register = (program, output, summary) => {
     name: z.string(),
     scopes: z.string().transform(scopeList),
   });
-  actInOrganization(create, output, created, async ({ workspace, organization, options: { name, scopes } }) => {
-    const organizationId = organization.id;
-    showPair(output, await workspace.keys.create({ organizationId, name, scopes, actor: operator() }));
+  actOnAdmin(create, output, created, async ({ admin, options: { org, name, scopes } }) => {
+    showPair(output, await admin.perform(operations.createKey, { name, scopes: [...scopes] }, org));
   });
 
   const list = group
     .command('list')
     .description('list the keys')
     .option('--org <name>', 'only those of this organization');
-  actInWorkspace(list, output, orgShape, async ({ workspace, options }) => {
-    const rows: (ReturnType<typeof describe> & { org: string })[] = [];
-    for (const { id, name } of await organizationsOf(workspace, options.org)) {
-      for (const key of await workspace.keys.list(id)) rows.push({ ...describe(key), org: name });
-    }
+  actOnAdmin(list, output, orgShape, async ({ admin, options }) => {
+    const rows = await keysOf(admin, options.org);
     output.result(rows, () =>
       table(
         output,
@@ -65,8 +53,8 @@ export const register: Register = (program, output, summary) => {
     .command('rotate')
     .argument('<client_id>')
     .description('add a second secret; the old one keeps working until it is retired');
-  act(rotate, output, z.object({}), async ({ settings, operands: [clientId = ''] }) => {
-    showPair(output, await withWorkspace(settings, ({ keys }) => keys.rotate(clientId, operator())));
+  actOnAdmin(rotate, output, z.object({}), async ({ admin, operands: [id = ''] }) => {
+    showPair(output, await admin.perform(operations.rotateKey, { client_id: id }, await organizationOf(admin, id)));
   });
 
   const changes = [
@@ -75,53 +63,53 @@ export const register: Register = (program, output, summary) => {
     ['pause', 'paused', 'refuse the key until it is resumed', 'ID is paused. Resume it with: sightline key resume ID'],
     ['resume', 'resumed', 'take a paused key again', 'ID is taken again.'],
   ] as const;
+  const { retireKeySecret: retire, discardKeySecret: discard, pauseKey: pause, resumeKey: resume } = operations;
+  const changing = { retire, discard, pause, resume };
   for (const [name, done, description, said] of changes) {
     const change = group.command(name).argument('<client_id>').description(description);
-    act(change, output, z.object({}), async ({ settings, operands: [clientId = ''] }) => {
-      await withWorkspace(settings, ({ keys }) => keys[name](clientId, operator()));
-      output.result({ client_id: clientId, [done]: true }, () => said.replaceAll('ID', clientId));
+    actOnAdmin(change, output, z.object({}), async ({ admin, operands: [id = ''] }) => {
+      await admin.perform(changing[name], { client_id: id }, await organizationOf(admin, id));
+      output.result({ client_id: id, [done]: true }, () => said.replaceAll('ID', id));
     });
   }
 
   const revoke = group.command('revoke').argument('<client_id>').description('delete the key and all its secrets');
-  act(revoke, output, z.object({}), async ({ settings, operands: [clientId = ''] }) => {
-    if (!(await confirmed(output, `Delete ${clientId}? Clients with it are refused from the next request on.`))) {
+  actOnAdmin(revoke, output, z.object({}), async ({ admin, operands: [id = ''] }) => {
+    if (!(await confirmed(output, `Delete ${id}? Clients with it are refused from the next request on.`))) {
       throw new SightlineError('conflict', 'Nothing was deleted.');
     }
-    await withWorkspace(settings, ({ keys }) => keys.revoke(clientId, operator()));
-    output.result({ client_id: clientId, revoked: true }, () => `${clientId} is deleted.`);
+    await admin.perform(operations.revokeKey, { client_id: id }, await organizationOf(admin, id));
+    output.result({ client_id: id, revoked: true }, () => `${id} is deleted.`);
   });
 };
 
-function showPair(
-  output: Output,
-  { clientId, clientSecret }: { readonly clientId: string; readonly clientSecret: string },
-): void {
-  output.result({ client_id: clientId, client_secret: clientSecret }, () =>
+/** With the organization of each. */
+async function keysOf(admin: Admin, org: string | undefined) {
+  const all: (z.output<typeof operations.listKeys.output>['items'][number] & { org: string })[] = [];
+  for (const { id, name } of await admin.organizations(org)) {
+    const { items } = await admin.perform(operations.listKeys, {}, id);
+    for (const key of items) all.push({ ...key, org: name });
+  }
+  return all;
+}
+
+/** A key is named by its id alone. */
+async function organizationOf(admin: Admin, clientId: string): Promise<string> {
+  const found = (await keysOf(admin, undefined)).find((key) => key.client_id === clientId);
+  if (found !== undefined) return found.org;
+  throw new SightlineError('not_found', `There is no API key ${JSON.stringify(clientId.slice(0, 64))}.`, {
+    hint: 'A client id looks like ak_01hx… and is listed by: sightline key list',
+  });
+}
+
+function showPair(output: Output, pair: z.output<typeof operations.createKey.output>): void {
+  output.result(pair, () =>
     [
-      `client_id      ${clientId}`,
-      `client_secret  ${clientSecret}`,
+      `client_id      ${pair.client_id}`,
+      `client_secret  ${pair.client_secret}`,
       'Keep the secret now: it is not shown again.',
     ].join('\n'),
   );
-}
-
-function describe(key: ApiKey) {
-  return {
-    client_id: key.id,
-    name: key.name,
-    scopes: key.scopes,
-    created_at: key.createdAt.toISOString(),
-    created_by: key.createdBy,
-    last_used_at: key.lastUsedAt?.toISOString() ?? null,
-    paused_at: key.pausedAt?.toISOString() ?? null,
-    secrets: key.secrets.map(({ id, createdAt, lastFour, lastUsedAt }) => ({
-      id,
-      created_at: createdAt.toISOString(),
-      last_four: lastFour ?? null,
-      last_used_at: lastUsedAt?.toISOString() ?? null,
-    })),
-  };
 }
 
 function scopeList(text: string): readonly Scope[] {

@@ -1,26 +1,27 @@
 import { z } from 'zod';
 import { foldCase, SightlineError } from '../contract/core/index.ts';
+import { operations } from '../gateway/admin/index.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
+import { actOnAdmin } from './admin.ts';
 import { act, findOrganization, operator, withWorkspace, type Register } from './command.ts';
 import { table, type Output } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('org').description(summary);
   const create = group.command('create').argument('<name>').description('create an organization');
-  act(create, output, z.object({}), async ({ settings, operands: [name = ''] }) => {
-    const made = await withWorkspace(settings, ({ organizations }) => organizations.create(name));
+  actOnAdmin(create, output, z.object({}), async ({ admin, operands: [name = ''] }) => {
+    const made = await admin.perform(operations.createOrganization, { name });
     output.result({ id: made.id, name: made.name }, () => `Created organization ${made.name} (${made.id}).`);
   });
 
   const list = group
     .command('list')
     .description('list the organizations')
-    .option('--deleted', 'those that were deleted, and until when they can be restored');
-  act(list, output, z.object({ deleted: z.boolean().default(false) }), async ({ settings, options }) => {
+    .option('--deleted', 'those that were deleted, and until when they can be restored; on the machine alone');
+  actOnAdmin(list, output, z.object({ deleted: z.boolean().default(false) }), async ({ admin, settings, options }) => {
     if (options.deleted) return listDeleted(settings, output);
-    const all = await withWorkspace(settings, ({ storage }) => storage.directory.organizations());
-    const rows = all.map(({ id, name, createdAt }) => ({ id, name, created_at: createdAt.toISOString() }));
+    const rows = await admin.organizations(undefined);
     output.result(rows, () =>
       table(
         output,

@@ -1,20 +1,13 @@
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { deriveUrls } from '../gateway/wiring/urls.ts';
+import { operations } from '../gateway/admin/index.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
 import { SightlineError } from '../contract/core/index.ts';
 import { roles, type Role } from '../contract/issuer/index.ts';
 import type { User } from '../contract/storage/index.ts';
-import {
-  actInOrganization,
-  actInWorkspace,
-  operator,
-  organizationsOf,
-  orgShape,
-  requireGateway,
-  type Register,
-} from './command.ts';
+import { actOnAdmin } from './admin.ts';
+import { actInWorkspace, operator, orgShape, type Register } from './command.ts';
 import { table } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
@@ -32,18 +25,23 @@ export const register: Register = (program, output, summary) => {
     role: z.string().transform(roleOf),
   });
   const created = invited.extend({ name: z.string().optional() });
-  actInOrganization(create, output, created, async ({ workspace, organization, options }) => {
-    const { email, role, name: shown = email } = options;
-    const { directory } = workspace.storage;
-    const pages = await pagesUrl(workspace);
-    const user = (await directory.findUser(email)) ?? (await directory.createUser({ email, name: shown }));
-    await workspace.people.addMember(organization.id, user.id, role, operator());
-    const link = (await needsPassword(workspace, user)) ? await passwordLink(workspace, pages, user) : undefined;
-    const { id, name } = user;
-    output.result({ id, email: user.email, name, org: organization.name, role, password_url: link?.url }, () =>
+  actOnAdmin(create, output, created, async ({ admin, options: { org, email, name, role } }) => {
+    const [organization] = await admin.organizations(org);
+    const made = await admin.perform(operations.createPerson, { email, name, role }, org);
+    const { note, password_url: url, ...person } = made;
+    const result = {
+      id: made.id,
+      email: made.email,
+      name: made.name,
+      org: organization?.name,
+      role,
+      password_url: url,
+    };
+    output.result(result, () =>
       [
-        `${user.email} (${id}) is ${called(role)} of ${organization.name}.`,
-        ...(link?.lines ?? elsewhere(workspace)),
+        `${person.email} (${person.id}) is ${called(role)} of ${organization?.name}.`,
+        ...(url === undefined ? [] : passwordLines(person.email, url)),
+        ...(note === undefined ? [] : [note]),
       ].join('\n'),
     );
   });
@@ -54,16 +52,13 @@ export const register: Register = (program, output, summary) => {
     .option('--email <address>', 'e-mail address (required)')
     .option('--org <name>', 'organization, by name or id (required)')
     .option('--role <role>', `${roles.join(' or ')}`, 'member');
-  actInOrganization(invite, output, invited, async ({ workspace, organization, options: { email, role } }) => {
-    const pages = await pagesUrl(workspace);
-    const asked = { organizationId: organization.id, email, role, actor: operator() };
-    const { invitation, token } = await workspace.people.invite(asked);
-    const { id, email: address, expiresAt } = invitation;
-    const url = `${pages}/invitation?token=${token}`;
-    const result = { id, email: address, org: organization.name, role, url, expires_at: expiresAt.toISOString() };
+  actOnAdmin(invite, output, invited, async ({ admin, options: { org, email, role } }) => {
+    const [organization] = await admin.organizations(org);
+    const { url, ...made } = await admin.perform(operations.invitePerson, { email, role }, org);
+    const result = { id: made.id, email: made.email, org: organization?.name, role, url, expires_at: made.expires_at };
     output.result(result, () =>
       [
-        `${address} is invited to ${organization.name} as ${called(role)}. Send them this link, which works once and for 7 days:`,
+        `${made.email} is invited to ${organization?.name} as ${called(role)}. Send them this link, which works once and for 7 days:`,
         url,
       ].join('\n'),
     );
@@ -73,12 +68,9 @@ export const register: Register = (program, output, summary) => {
     .command('password')
     .argument('<email>')
     .description('make a link with which a person sets a password');
-  actInWorkspace(password, output, z.object({}), async ({ workspace, operands: [email = ''] }) => {
-    const [because] = elsewhere(workspace);
-    if (because !== undefined) throw new SightlineError('conflict', because);
-    const user = await findUser(workspace, email);
-    const { url, expiresAt, lines } = await passwordLink(workspace, await pagesUrl(workspace), user);
-    output.result({ email: user.email, url, expires_at: expiresAt.toISOString() }, () => lines.join('\n'));
+  actOnAdmin(password, output, z.object({}), async ({ admin, operands: [person = ''] }) => {
+    const link = await admin.perform(operations.createPasswordLink, { person });
+    output.result(link, () => passwordLines(link.email, link.url).join('\n'));
   });
 
   for (const [verb, enabled] of [
@@ -91,10 +83,10 @@ export const register: Register = (program, output, summary) => {
       .description(
         enabled ? 'let a disabled person in again' : 'shut a person out at once, sessions and applications too',
       );
-    actInWorkspace(command, output, z.object({}), async ({ workspace, operands: [email = ''] }) => {
-      const user = await findUser(workspace, email);
-      await workspace.people.setEnabled(user.id, enabled, operator());
-      output.result({ id: user.id, email: user.email, enabled }, () => `${user.email} is ${verb}d.`);
+    const operation = enabled ? operations.enablePerson : operations.disablePerson;
+    actOnAdmin(command, output, z.object({}), async ({ admin, operands: [person = ''] }) => {
+      const { id, email } = await admin.perform(operation, { person });
+      output.result({ id, email, enabled }, () => `${email} is ${verb}d.`);
     });
   }
 
@@ -144,12 +136,11 @@ export const register: Register = (program, output, summary) => {
     .command('list')
     .description('list people')
     .option('--org <name>', 'only those of this organization');
-  actInWorkspace(list, output, orgShape, async ({ workspace, options }) => {
+  actOnAdmin(list, output, orgShape, async ({ admin, options }) => {
     const rows: { id: string; email: string; name: string; org: string; role: string; enabled: boolean }[] = [];
-    for (const { id, name: org } of await organizationsOf(workspace, options.org)) {
-      for (const { user, role } of await workspace.people.members(id)) {
-        rows.push({ id: user.id, email: user.email, name: user.name, org, role, enabled: user.enabled });
-      }
+    for (const { id: organization, name: org } of await admin.organizations(options.org)) {
+      const { items } = await admin.perform(operations.listPeople, {}, organization);
+      rows.push(...items.map(({ id, email, name, role, enabled }) => ({ id, email, name, org, role, enabled })));
     }
     output.result(rows, () =>
       table(
@@ -168,22 +159,8 @@ export const register: Register = (program, output, summary) => {
   });
 };
 
-async function passwordLink({ people }: OpenWorkspace, pages: string, user: User) {
-  const { token, expiresAt } = await people.createPasswordLink(user.id);
-  const url = `${pages}/password?token=${token}`;
-  const lines = [`With this link ${user.email} sets a password. It works once and for an hour:`, url];
-  return { url, expiresAt, lines };
-}
-
-/** Where the pages stand: as configured, else where the gateway runs or will run. */
-async function pagesUrl(workspace: OpenWorkspace): Promise<string> {
-  const { config } = workspace;
-  const configured = config.authUrl ?? config.publicUrl;
-  if (configured !== undefined) return configured;
-  const running = await workspace.runningGateway();
-  if (running !== undefined) return running.url;
-  // Port 0 means any free port, unknown until the server listens.
-  return config.listen.port === 0 ? requireGateway(workspace) : deriveUrls(config, config.listen.port).authUrl;
+function passwordLines(email: string, url: string): readonly string[] {
+  return [`With this link ${email} sets a password. It works once and for an hour:`, url];
 }
 
 /** For its owner alone. */
@@ -199,19 +176,6 @@ async function writeLines(file: string, lines: AsyncIterable<string>): Promise<v
   } finally {
     await handle.close();
   }
-}
-
-async function needsPassword(workspace: OpenWorkspace, user: User): Promise<boolean> {
-  if (elsewhere(workspace).length > 0 || !user.enabled) return false;
-  return (await workspace.storage.directory.people.credentials(user.email))?.hash === undefined;
-}
-
-/** Why there are no passwords here, where that is so. */
-function elsewhere({ config }: OpenWorkspace): readonly string[] {
-  const { plugin } = config.issuer;
-  return plugin === 'builtin'
-    ? []
-    : [`People sign in where the issuer plugin ${plugin} says, without a password here.`];
 }
 
 async function findUser({ storage }: OpenWorkspace, email: string): Promise<User> {

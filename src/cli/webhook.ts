@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { SightlineError } from '../contract/core/index.ts';
-import { webhookEvents, type Webhook, type WebhookEvent } from '../contract/storage/index.ts';
-import { actInOrganization, operator, orgCommand, orgShape, type Register } from './command.ts';
+import { webhookEvents, type WebhookEvent } from '../contract/storage/index.ts';
+import { operations } from '../gateway/admin/index.ts';
+import { actOnAdmin } from './admin.ts';
+import { orgCommand, orgShape, type Register } from './command.ts';
 import { table } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
@@ -13,35 +15,25 @@ export const register: Register = (program, output, summary) => {
     'tell this address of changes; the secret it verifies them by is shown this once',
   ).option('--events <list>', `comma-separated (default: all): ${webhookEvents.join(',')}`);
   const added = orgShape.extend({ events: z.string().transform(eventList).default(webhookEvents) });
-  actInOrganization(
-    add,
-    output,
-    added,
-    async ({ workspace, organization, options: { events }, operands: [url = ''] }) => {
-      const { webhook, secret } = await workspace.webhooks.add({
-        organizationId: organization.id,
-        url,
-        events,
-        actor: operator(),
-      });
-      output.result({ ...describe(webhook), secret }, () =>
-        [
-          `id      ${webhook.id}`,
-          `secret  ${secret}`,
-          '',
-          'The secret is not shown again. Try it with:',
-          `  sightline webhook test ${webhook.id}`,
-          ...(webhook.url.startsWith('http:')
-            ? ['', 'The address is not https: anybody on the network path can read the events.']
-            : []),
-        ].join('\n'),
-      );
-    },
-  );
+  actOnAdmin(add, output, added, async ({ admin, options: { org, events }, operands: [url = ''] }) => {
+    const made = await admin.perform(operations.addWebhook, { url, events: [...events] }, org);
+    output.result(made, () =>
+      [
+        `id      ${made.id}`,
+        `secret  ${made.secret}`,
+        '',
+        'The secret is not shown again. Try it with:',
+        `  sightline webhook test ${made.id}`,
+        ...(made.address.startsWith('http:')
+          ? ['', 'The address is not https: anybody on the network path can read the events.']
+          : []),
+      ].join('\n'),
+    );
+  });
 
   const list = orgCommand(group, 'list', 'list the webhooks and how they fare');
-  actInOrganization(list, output, orgShape, async ({ workspace, organization: { id } }) => {
-    const rows = (await workspace.storage.workspace(id).webhooks.list()).map(describe);
+  actOnAdmin(list, output, orgShape, async ({ admin, options: { org } }) => {
+    const { items: rows } = await admin.perform(operations.listWebhooks, {}, org);
     output.result(rows, () =>
       table(
         output,
@@ -60,15 +52,14 @@ export const register: Register = (program, output, summary) => {
   });
 
   const test = orgCommand(group, 'test <id>', 'send it an event of type webhook.test now');
-  actInOrganization(test, output, orgShape, async ({ workspace, organization, operands: [webhook = ''] }) => {
-    const failure = await workspace.webhooks.test(organization.id, webhook);
-    if (failure !== undefined) throw new SightlineError('unavailable', `The receiver did not take it: ${failure}.`);
+  actOnAdmin(test, output, orgShape, async ({ admin, options: { org }, operands: [webhook = ''] }) => {
+    await admin.perform(operations.testWebhook, { id: webhook }, org);
     output.result({ id: webhook, taken: true }, () => 'The receiver took it.');
   });
 
   const remove = orgCommand(group, 'remove <id>', 'tell it no more; what was on its way is dropped');
-  actInOrganization(remove, output, orgShape, async ({ workspace, organization, operands: [webhook = ''] }) => {
-    await workspace.webhooks.remove(organization.id, webhook, operator());
+  actOnAdmin(remove, output, orgShape, async ({ admin, options: { org }, operands: [webhook = ''] }) => {
+    await admin.perform(operations.removeWebhook, { id: webhook }, org);
     output.result({ id: webhook, removed: true }, () => `${webhook} is removed.`);
   });
 };
@@ -79,18 +70,4 @@ function eventList(text: string): readonly WebhookEvent[] {
   throw new SightlineError('invalid_argument', '--events names an event that there is not.', {
     hint: `There are ${webhookEvents.join(', ')}.`,
   });
-}
-
-/** Without path and query of the address, in which many a receiver has its key. */
-function describe({ id, url, events, waiting, createdAt, deliveredAt, failedAt, failure }: Webhook) {
-  return {
-    id,
-    address: new URL(url).origin,
-    events,
-    waiting,
-    created_at: createdAt.toISOString(),
-    delivered_at: deliveredAt?.toISOString() ?? null,
-    failed_at: failedAt?.toISOString() ?? null,
-    failure: failure ?? null,
-  };
 }

@@ -9,12 +9,14 @@ export function createSiteApp(
     Partial<AppOptions>,
 ): ReturnType<typeof createApp> {
   const absent = (_request: IncomingMessage, response: ServerResponse): void => void response.writeHead(404).end();
+  const admin = async (request: IncomingMessage, response: ServerResponse): Promise<void> => absent(request, response);
   const lane = (): Admission => new Admission(10_000);
   return createApp({
     mcp: absent,
     receiver: { handle: () => false },
     senderOrigins: [],
     alerts: absent,
+    admin,
     admission: { telemetry: lane(), alerts: lane(), forms: lane(), pages: lane() },
     publicUrl: options.authUrl,
     basePath: '/',

@@ -1,6 +1,6 @@
-import { alter, type Migration } from './columns.ts';
+import { alter, create, type Migration } from './columns.ts';
 
-/** What tells credentials apart, and their pauses. */
+/** What tells credentials apart, and their pauses; keys of the admin interface. */
 export const third: Readonly<Record<string, Migration>> = {
   async '0017-credential-use'(knex) {
     await alter(knex, 'api_keys', (columns) => {
@@ -21,6 +21,18 @@ export const third: Readonly<Record<string, Migration>> = {
       columns.time('deleted_at?');
       // Null once what it owned is gone.
       columns.time('purge_at?');
+    });
+  },
+
+  async '0019-admin-keys'(knex) {
+    await create(knex, 'admin_keys', (columns, table) => {
+      columns.key();
+      // A key goes with its organization; without one it is for all.
+      columns.partOf('organizations', 'organization_id?');
+      columns.short(100, 'name');
+      columns.long('scopes created_by');
+      table.string('hash', 64).notNullable().unique();
+      columns.time('created_at');
     });
   },
 };

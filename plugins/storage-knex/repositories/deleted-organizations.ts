@@ -42,9 +42,13 @@ export class DeletedOrganizations extends DirectoryRepository implements Deleted
   }
 
   async purged(id: OrganizationId): Promise<void> {
-    await this.database.write((knex) =>
-      knex('organizations').where({ id }).whereNotNull('deleted_at').update({ name: id, name_key: id, purge_at: null }),
-    );
+    await this.database.write(async (knex) => {
+      await knex('admin_keys').where({ organization_id: id }).delete();
+      await knex('organizations')
+        .where({ id })
+        .whereNotNull('deleted_at')
+        .update({ name: id, name_key: id, purge_at: null });
+    });
   }
 }
 

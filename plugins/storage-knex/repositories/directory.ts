@@ -23,6 +23,7 @@ import type { Database } from '../database.ts';
 import { scopesJson } from '../json.ts';
 import type { RowIn } from '../rows.ts';
 import type { UsageMarks } from '../usage-marks.ts';
+import { AdminKeys } from './admin-keys.ts';
 import { liveAlertSource } from './alerts/alert-sources.ts';
 import { Artifacts, Clients, SigningKeys } from './authorization.ts';
 import { DeletedOrganizations } from './deleted-organizations.ts';
@@ -43,6 +44,7 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
   readonly clients = new Clients(this.parts);
   readonly gateways = new Gateways(this.parts);
   readonly buckets = new Buckets(this.parts);
+  readonly adminKeys = new AdminKeys(this.parts);
   readonly #signingKeys = new SigningKeys(this.parts);
   readonly #leases = new InvestigationLeases(this.parts);
   readonly #webhookLeases = new WebhookLeases(this.parts);

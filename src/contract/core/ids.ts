@@ -9,6 +9,8 @@ export type OrganizationId = Id<'org'>;
 export type UserId = Id<'usr'>;
 /** An API key's public half: `ak_…`. */
 export type KeyId = Id<'ak'>;
+/** A key of the admin interface. */
+export type AdminKeyId = Id<'adk'>;
 export type SecretId = Id<'sec'>;
 export type IngestTokenId = Id<'it'>;
 export type AlertSourceId = Id<'als'>;

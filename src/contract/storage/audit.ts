@@ -98,6 +98,9 @@ export const auditEvents = [
   'alert_source.removed',
   'webhook.created',
   'webhook.removed',
+  'admin_key.created',
+  'admin_key.revoked',
+  'admin.call',
 ] as const;
 
 export type AuditEvent = (typeof auditEvents)[number];

@@ -1,6 +1,7 @@
 export * from './incident.ts';
 export * from './precedents.ts';
 export type * from './access.ts';
+export * from './admin-keys.ts';
 export * from './audit.ts';
 export * from './audit-chain.ts';
 export type * from './people.ts';

@@ -2,6 +2,7 @@ import type { Component } from '../core/component.ts';
 import type { GrantId, IngestTokenId, InvestigationId, OrganizationId } from '../core/ids.ts';
 import type { Role, Scope } from '../issuer/scopes.ts';
 import type { ApiKeyWithHashes, IngestTokenRepository, KeyRepository, MemberRepository } from './access.ts';
+import type { AdminKeyRepository } from './admin-keys.ts';
 import type { AlertRepository, AlertSource, AlertSourceRepository } from './alerts.ts';
 import type { AuditRepository } from './audit.ts';
 import type { ChatRepository } from './chat.ts';
@@ -88,6 +89,7 @@ export interface Directory {
   readonly clients: ClientRepository;
   readonly gateways: GatewayRepository;
   readonly buckets: BucketRepository;
+  readonly adminKeys: AdminKeyRepository;
 
   /** One that is queued, or whose lease has ended; it becomes running. Organizations take turns; of one it is the oldest. */
   claimInvestigation(lease: Lease): Promise<ClaimedInvestigation | undefined>;

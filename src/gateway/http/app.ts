@@ -53,6 +53,7 @@ export interface AppOptions extends Pick<Urls, 'publicUrl' | 'authUrl' | 'basePa
   /** Browser origins that may send telemetry; `*` is any. */
   readonly senderOrigins: readonly string[];
   readonly alerts: AlertReceiver;
+  readonly admin: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly issuer: Issuer;
   /** What people see; it passes on requests for other paths. */
   readonly pages: RequestHandler;
@@ -146,6 +147,7 @@ export function createApp(options: AppOptions): (request: IncomingMessage, respo
 
   const lane = ({ method }: IncomingMessage): Admission => (method === 'POST' ? admission.forms : admission.pages);
   app.use(headers, admitted(lane, instruments), ours);
+  app.all(/^\/admin\/v1\//, (request, response) => options.admin(request, response));
   app.use(oauth);
   // RFC 9728 §3.1 puts the well-known part before the path; older clients ask at the root.
   const name = '/.well-known/oauth-protected-resource';

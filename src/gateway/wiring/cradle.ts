@@ -12,6 +12,7 @@ import type { McpListener } from '../../mcp/handler.ts';
 import type { RecordsParts } from '../../records/wiring.ts';
 import type { TelemetryParts } from '../../telemetry/wiring.ts';
 import type { IngestSource } from '../../tools/index.ts';
+import type { AdminHandler } from '../admin/handler.ts';
 import type { createPages } from '../../web/pages.ts';
 import type { Messages } from '../http/server.ts';
 import type { LoadedPlugin } from '../process/registry.ts';
@@ -65,6 +66,7 @@ export interface FrontParts {
   readonly tools: readonly Tool[];
   readonly mcp: McpListener;
   readonly pages: ReturnType<typeof createPages>;
+  readonly admin: AdminHandler;
   readonly app: Listener;
 }
 

@@ -2,6 +2,7 @@ import { organizationActivity } from './ingest-activity.ts';
 import { scopes } from '../../contract/issuer/index.ts';
 import { createChallenge, protectedResourceMetadata, protectedResourcePaths } from '../../identity/verify/challenge.ts';
 import { cancelChat } from '../../incidents/investigation/worker.ts';
+import { createWebhooks } from '../../incidents/webhooks/webhooks.ts';
 import { Admission } from '../../limits/admission.ts';
 import { limitCallsAtOnce } from '../../limits/at-once.ts';
 import { createMcpHandler } from '../../mcp/handler.ts';
@@ -10,6 +11,8 @@ import { createTools, describeIngest } from '../../tools/index.ts';
 import { createQueryOtel } from '../../tools/query-otel.ts';
 import { clients } from '../../web/client-setup/index.ts';
 import { createPages } from '../../web/pages.ts';
+import { createAdminHandler } from '../admin/handler.ts';
+import { createAdminKeys } from '../admin/keys.ts';
 import { createApp } from '../http/app.ts';
 import { clientAddress } from '../http/security.ts';
 import { currentRequestId, outsideRequests } from '../process/logger.ts';
@@ -132,13 +135,37 @@ export const frontWiring: Wiring<FrontParts> = {
       now,
     });
   },
-  app: ({ mcp, receiver, alertReceiver, issuer, pages, serving, messages, instruments, urls, foundation }) =>
+  admin({ storage, people, organizations, keys, ingest, sink, ingestTokens, alertSources, audit, urls, foundation }) {
+    const { vault, now, logger, config } = foundation;
+    return createAdminHandler({
+      services: {
+        storage,
+        people,
+        organizations,
+        keys,
+        ingest,
+        vault,
+        now,
+        ingestTokens: sink && ingestTokens,
+        webhooks: createWebhooks({ storage, vault, now }),
+        alertSources: async () => alertSources,
+        pagesUrl: async () => urls.authUrl,
+        signInElsewhere: config.issuer.plugin === 'builtin' ? undefined : config.issuer.plugin,
+      },
+      adminKeys: createAdminKeys({ storage, now }),
+      audit,
+      requestId: currentRequestId,
+      logger,
+    });
+  },
+  app: ({ mcp, receiver, alertReceiver, admin, issuer, pages, serving, messages, instruments, urls, foundation }) =>
     createApp({
       messages,
       mcp,
       receiver,
       senderOrigins: foundation.config.ingest.cors.origins,
       alerts: alertReceiver,
+      admin,
       issuer,
       pages,
       admission: {

@@ -1,5 +1,4 @@
 import { createAlertSources, type AlertSources } from '../../incidents/alerts/sources.ts';
-export type { AddressedSource, SourceWithSecret } from '../../incidents/alerts/sources.ts';
 import { createApiKeys, type ApiKeys } from '../../identity/verify/api-keys.ts';
 import { createIngestTokens, type IngestTokens } from '../../identity/verify/ingest-tokens.ts';
 import type { LoadedConfig } from '../config/load.ts';

@@ -36,6 +36,9 @@ const every: { readonly [Event in AuditRecord['event']]: Event } = {
   'alert_source.removed': 'alert_source.removed',
   'webhook.created': 'webhook.created',
   'webhook.removed': 'webhook.removed',
+  'admin_key.created': 'admin_key.created',
+  'admin_key.revoked': 'admin_key.revoked',
+  'admin.call': 'admin.call',
 };
 
 /** The audit record: what was appended is there, whole and in order, and nothing can take it away. */

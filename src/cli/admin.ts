@@ -1,0 +1,189 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { errorStatus, foldCase, parseJson, SightlineError, type ErrorCode } from '../contract/core/index.ts';
+import { operations, placesOf, routeOf } from '../gateway/admin/index.ts';
+import { checked, type AdminServices, type Operation } from '../gateway/admin/operation.ts';
+import { collectorSource, ingestSource } from '../gateway/wiring/ingest-source.ts';
+import { deriveUrls } from '../gateway/wiring/urls.ts';
+import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
+import { act, operator, requireGateway, withWorkspace, type Call } from './command.ts';
+import type { Output } from './output.ts';
+
+type NamedOrganization = z.output<typeof operations.listOrganizations.output>['items'][number];
+
+/** The operations of the admin interface, on the storage of this machine or on a gateway elsewhere. */
+export interface Admin {
+  /** @param organization by name or id; without one, the only one there is. */
+  perform<Input extends z.ZodObject, Result extends z.ZodObject>(
+    operation: Operation<Input, Result>,
+    input: z.input<Input>,
+    organization?: string,
+  ): Promise<z.output<Result>>;
+  /** That of this name or id; without one all. */
+  organizations(name: string | undefined): Promise<readonly NamedOrganization[]>;
+}
+
+type Send = (operation: Operation, input: object, organization?: string) => Promise<unknown>;
+
+interface AdminCall<Options> extends Call<Options> {
+  readonly admin: Admin;
+}
+
+const remote = z.object({ url: z.string().optional(), token: z.string().optional() });
+
+/** Gives the command an action that does not know where it works. */
+export function actOnAdmin<Shape extends z.ZodType>(
+  command: Command,
+  output: Output,
+  options: Shape,
+  action: (call: AdminCall<z.output<Shape>>) => Promise<void>,
+): void {
+  command
+    .option('--url <url>', 'work on the gateway there, through its admin interface')
+    .option('--token <secret>', 'of an admin key, for --url (default: SIGHTLINE_ADMIN_KEY)');
+  act(command, output, options, (call) => {
+    const { url, token = process.env['SIGHTLINE_ADMIN_KEY'] } = remote.parse(command.opts());
+    if (url !== undefined) return action({ ...call, admin: adminOver(overHttp(url, token)) });
+    return withWorkspace(call.settings, (workspace) => action({ ...call, admin: adminOver(onStorage(workspace)) }));
+  });
+}
+
+function adminOver(send: Send): Admin {
+  const perform: Admin['perform'] = async (operation, input, name) => {
+    const organization = operation.of === 'organization' ? (await only(name)).id : undefined;
+    return operation.output.parse(await send(operation, { ...input }, organization));
+  };
+  const all = async (): Promise<readonly NamedOrganization[]> =>
+    (await perform(operations.listOrganizations, {})).items;
+
+  async function only(name: string | undefined): Promise<NamedOrganization> {
+    const found = name === undefined ? await all() : await named(name);
+    const [first] = found;
+    if (first !== undefined && found.length === 1) return first;
+    throw new SightlineError(
+      'invalid_argument',
+      first === undefined ? 'There is no organization yet.' : `There are ${found.length} organizations.`,
+      { hint: first === undefined ? 'Make one with: sightline org create NAME' : 'Say which one with --org NAME.' },
+    );
+  }
+
+  async function named(name: string): Promise<readonly NamedOrganization[]> {
+    const organizations = await all();
+    const found =
+      organizations.find(({ id }) => id === name) ??
+      organizations.find((each) => foldCase(each.name) === foldCase(name.trim()));
+    if (found !== undefined) return [found];
+    throw new SightlineError('not_found', `There is no organization ${JSON.stringify(name.slice(0, 100))}.`, {
+      hint: 'sightline org list names those there are; sightline org create makes one.',
+    });
+  }
+
+  return { perform, organizations: (name) => (name === undefined ? all() : named(name)) };
+}
+
+function onStorage(workspace: OpenWorkspace): Send {
+  const services = servicesOf(workspace);
+  return async (operation, input, id) => {
+    const organization = id === undefined ? undefined : await workspace.storage.directory.findOrganization(id);
+    const call = { services, actor: operator(), ...(organization && { organization }) };
+    return operation.run(call, checked(operation, input));
+  };
+}
+
+function servicesOf(workspace: OpenWorkspace): AdminServices {
+  const { storage, people, organizations, keys, webhooks, ingestTokens, vault, now, config } = workspace;
+  const { collector } = config.ingest;
+  const { plugin } = config.issuer;
+  return {
+    storage,
+    people,
+    organizations,
+    keys,
+    webhooks,
+    vault,
+    now,
+    ingestTokens: collector === undefined ? ingestTokens : undefined,
+    ingest: {
+      /** The collector's by the config's template, else ours; the token is made where there is none yet. */
+      async config(id) {
+        if (collector !== undefined) return collectorSource(collector, storage.directory).config(id);
+        await ingestTokens.ensure(id);
+        const running = config.publicUrl === undefined ? await workspace.runningGateway() : undefined;
+        const endpoint = running?.url ?? workspace.host(config.listen.port, 'cli').publicUrl;
+        return ingestSource(ingestTokens, endpoint, config.ingest.grpc).config(id);
+      },
+    },
+    alertSources: () => workspace.alertSources(),
+    pagesUrl: () => pagesUrl(workspace),
+    signInElsewhere: plugin === 'builtin' ? undefined : plugin,
+  };
+}
+
+/** Where the pages stand: as configured, else where the gateway runs or will run. */
+async function pagesUrl(workspace: OpenWorkspace): Promise<string> {
+  const { config } = workspace;
+  const configured = config.authUrl ?? config.publicUrl;
+  if (configured !== undefined) return configured;
+  const running = await workspace.runningGateway();
+  if (running !== undefined) return running.url;
+  // Port 0 means any free port, unknown until the server listens.
+  return config.listen.port === 0 ? requireGateway(workspace) : deriveUrls(config, config.listen.port).authUrl;
+}
+
+const longestAnswerMs = 60_000;
+
+/** @param gateway its {publicUrl}. */
+function overHttp(gateway: string, token: string | undefined): Send {
+  const base = URL.parse(gateway);
+  if (base === null || !isSafe(base)) {
+    throw new SightlineError('invalid_argument', '--url is no address of a gateway that a secret may be sent to.', {
+      hint: 'Give its publicUrl with https; http is for this machine alone.',
+    });
+  }
+  if (token === undefined) {
+    throw new SightlineError('invalid_argument', '--url needs an admin key.', {
+      hint: 'Set SIGHTLINE_ADMIN_KEY, or give --token. On its machine: sightline admin-key create',
+    });
+  }
+  return async (operation, input, organization) => {
+    const values = new Map(Object.entries({ ...input, organization }).filter(([, value]) => value !== undefined));
+    let path = routeOf(operation);
+    for (const name of placesOf(path)) {
+      path = path.replace(`{${name}}`, encodeURIComponent(String(values.get(name))));
+      values.delete(name);
+    }
+    values.delete('organization');
+    const hasBody = operation.method === 'post' && values.size > 0;
+    const response = await fetch(`${base.href.replace(/\/$/, '')}/admin/v1${path}`, {
+      method: operation.method.toUpperCase(),
+      headers: { authorization: `Bearer ${token}`, ...(hasBody && { 'content-type': 'application/json' }) },
+      ...(hasBody && { body: JSON.stringify(Object.fromEntries(values)) }),
+      redirect: 'error',
+      signal: AbortSignal.timeout(longestAnswerMs),
+    }).catch((cause: unknown) => {
+      throw new SightlineError('unavailable', `The gateway at ${base.origin} does not answer.`, { cause });
+    });
+    const answer = parseJson(await response.text());
+    if (response.ok) return answer;
+    throw failureOf(answer, base.origin, response.status);
+  };
+}
+
+function isSafe({ protocol, hostname, username, search, hash }: URL): boolean {
+  if (username !== '' || search !== '' || hash !== '') return false;
+  return protocol === 'https:' || (protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname));
+}
+
+const failure = z.object({ error: z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }) });
+
+function failureOf(answer: unknown, origin: string, status: number): SightlineError {
+  const parsed = failure.safeParse(answer);
+  if (!parsed.success)
+    return new SightlineError('unavailable', `${origin} answered ${status}, which is no gateway's answer.`);
+  const { code, message, hint } = parsed.data.error;
+  return new SightlineError(isCode(code) ? code : 'internal', message, hint === undefined ? {} : { hint });
+}
+
+function isCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorStatus, code);
+}

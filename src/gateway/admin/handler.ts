@@ -1,0 +1,177 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ClientGone, parseJson, SightlineError, isObject, type Logger } from '../../contract/core/index.ts';
+import type { AdminKey, AuditLog, AuditRecord, Organization } from '../../contract/storage/index.ts';
+import { createThrottle } from '../../limits/rate-limit.ts';
+import { sendError, sendJson } from '../http/json.ts';
+import { allOperations, placesOf, routeOf } from './index.ts';
+import type { AdminKeys } from './keys.ts';
+import { openApiDocument } from './openapi.ts';
+import { checked, type AdminServices, type Operation } from './operation.ts';
+
+export interface AdminHandlerOptions {
+  readonly services: AdminServices;
+  readonly adminKeys: Pick<AdminKeys, 'find'>;
+  readonly audit: AuditLog;
+  readonly requestId: () => string;
+  readonly logger: Logger;
+}
+
+/** Of one key. */
+const rate = { perMinute: 600, burst: 120 } as const;
+const maxBodyBytes = 64 * 1_024;
+const base = '/admin/v1';
+
+const routes = allOperations.map((operation) => {
+  const route = routeOf(operation);
+  const pattern = new RegExp(`^${base}${route.replace(/\{\w+\}/g, '([^/]+)')}$`);
+  return { operation, pattern, places: placesOf(route) };
+});
+
+/** Answers requests under /admin/v1; rejects with what the app shows of an error. */
+export function createAdminHandler(options: AdminHandlerOptions) {
+  const { services, adminKeys, audit, requestId, logger } = options;
+  const throttle = createThrottle({ ...rate, now: services.now });
+  let document: object | undefined;
+
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+    if (pathname === `${base}/openapi.json` && request.method === 'GET') {
+      return sendJson(response, 200, (document ??= openApiDocument()), 'public, max-age=300');
+    }
+    const key = await adminKeys.find(/^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '');
+    if (key === undefined) {
+      response.setHeader('www-authenticate', 'Bearer realm="admin"');
+      const hint = 'Send Authorization: Bearer and the secret of an admin key: sightline admin-key create';
+      return sendError(response, 401, 'invalid_token', 'This needs an admin key.', hint);
+    }
+    const wait = throttle(key.id);
+    if (wait > 0) {
+      response.setHeader('retry-after', wait);
+      return sendError(response, 429, 'rate_limited', 'This key has asked too often.');
+    }
+    const matching = routes.filter(({ pattern }) => pattern.test(pathname));
+    const found = matching.find(({ operation }) => operation.method.toUpperCase() === request.method);
+    if (found === undefined) {
+      if (matching.length === 0) throw new SightlineError('not_found', 'There is nothing at this address.');
+      response.setHeader('allow', matching.map(({ operation }) => operation.method.toUpperCase()).join(', '));
+      return sendError(response, 405, 'invalid_argument', 'This address is asked in another way.');
+    }
+    const { operation, pattern, places } = found;
+    const values = (pattern.exec(pathname) ?? []).slice(1).map(decoded);
+    const { organization: named, ...inPath } = Object.fromEntries(
+      places.map((name, index) => [name, values[index] ?? '']),
+    );
+    const organization = await organizationOf(key, named);
+    const own = organization?.id ?? key.organizationId;
+    const started = performance.now();
+    const at = services.now();
+    const record = (outcome: string): AuditRecord => ({
+      at,
+      event: 'admin.call',
+      subject: key.id,
+      requestId: requestId(),
+      target: operation.id,
+      outcome,
+      durationMs: Math.round(performance.now() - started),
+    });
+    const keep = own === undefined ? undefined : await audit.reserve(own);
+    let outcome = 'internal';
+    try {
+      authorize(key, operation, named, organization);
+      const asked = operation.method === 'get' ? Object.fromEntries(searchParams) : await readBody(request);
+      if (Object.keys(asked).some((name) => name in inPath)) {
+        throw new SightlineError('invalid_argument', 'A name of the path is in the body, too.');
+      }
+      const input = checked(operation, { ...asked, ...inPath });
+      const call = { services, actor: { kind: 'operator', id: key.id, name: key.name } as const };
+      if (operation.lines !== undefined && organization !== undefined) {
+        response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
+        await operation.lines({ ...call, organization }, input, (text) => write(response, text));
+        response.end();
+      } else {
+        const answer = await operation.run({ ...call, ...(organization && { organization }) }, input);
+        sendJson(response, 200, operation.output.parse(answer));
+      }
+      outcome = 'ok';
+    } catch (error) {
+      if (error instanceof SightlineError) outcome = error.code;
+      throw error;
+    } finally {
+      keep?.(record(outcome));
+      if (keep === undefined)
+        logger.info({ key: key.id, operation: operation.id, outcome }, 'an admin key asked of all organizations');
+    }
+  };
+
+  /** Undefined where there is none, or none that this key may know of. */
+  async function organizationOf(key: AdminKey, named: string | undefined): Promise<Organization | undefined> {
+    const { directory } = services.storage;
+    const idOrName = named ?? key.organizationId;
+    const found = idOrName === undefined ? undefined : await directory.findOrganization(idOrName);
+    return key.organizationId === undefined || found?.id === key.organizationId ? found : undefined;
+  }
+}
+
+export type AdminHandler = ReturnType<typeof createAdminHandler>;
+
+function authorize(
+  key: AdminKey,
+  operation: Operation,
+  named: string | undefined,
+  organization: Organization | undefined,
+): void {
+  if (!key.scopes.includes(operation.scope)) {
+    throw new SightlineError('insufficient_scope', `${operation.id} needs the scope ${operation.scope}.`);
+  }
+  // A key whose own organization is gone must not be taken for one of all.
+  if (organization === undefined && (named !== undefined || key.organizationId !== undefined)) {
+    throw new SightlineError('not_found', `There is no organization ${JSON.stringify((named ?? '').slice(0, 100))}.`);
+  }
+  if (operation.instanceOnly === true && key.organizationId !== undefined) {
+    throw new SightlineError('forbidden', `${operation.id} needs a key for all organizations.`, {
+      hint: 'It is made on the machine of the gateway: sightline admin-key create --all-organizations',
+    });
+  }
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch (cause) {
+    throw new SightlineError('invalid_argument', 'The address is not well encoded.', { cause });
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    if (!(chunk instanceof Buffer)) throw new TypeError('a request is read in bytes');
+    bytes += chunk.length;
+    if (bytes > maxBodyBytes) throw new SightlineError('payload_too_large', 'The body is larger than 64 KiB.');
+    chunks.push(chunk);
+  }
+  if (bytes === 0) return {};
+  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
+    throw new SightlineError('invalid_argument', 'The body must be application/json.');
+  }
+  const body = parseJson(Buffer.concat(chunks).toString('utf8'));
+  if (isObject(body)) return body;
+  throw new SightlineError('invalid_argument', 'The body must be a JSON object.');
+}
+
+async function write(response: ServerResponse, text: string): Promise<void> {
+  if (response.destroyed) throw new ClientGone();
+  if (response.write(text)) return;
+  const gone = new AbortController();
+  const left = (): void => gone.abort();
+  response.once('close', left);
+  try {
+    await once(response, 'drain', { signal: gone.signal });
+  } catch {
+    throw new ClientGone();
+  } finally {
+    response.off('close', left);
+  }
+}

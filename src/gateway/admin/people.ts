@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import { foldCase, SightlineError } from '../../contract/core/index.ts';
+import { roles } from '../../contract/issuer/index.ts';
+import type { User } from '../../contract/storage/index.ts';
+import {
+  done,
+  isDone,
+  none,
+  ofInstance,
+  ofOrganization,
+  time,
+  type AdminCall,
+  type OrganizationCall,
+} from './operation.ts';
+
+const organization = z.object({ id: z.string(), name: z.string(), created_at: time });
+const role = z.enum(roles);
+const email = z.email().max(254);
+const person = z.object({ id: z.string(), email: z.string(), name: z.string(), role, enabled: z.boolean() });
+const named = z.strictObject({ person: z.string().describe('Id or e-mail address') });
+
+export const organizationOperations = {
+  listOrganizations: ofInstance({
+    id: 'listOrganizations',
+    method: 'get',
+    path: '/organizations',
+    summary: 'The organizations that the key is for',
+    scope: 'admin:read',
+    input: none,
+    output: z.object({ items: z.array(organization) }),
+    async run({ services, organization: own }) {
+      const all = own === undefined ? await services.storage.directory.organizations() : [own];
+      return { items: all.map(({ id, name, createdAt }) => ({ id, name, created_at: createdAt.toISOString() })) };
+    },
+  }),
+  createOrganization: ofInstance({
+    id: 'createOrganization',
+    method: 'post',
+    path: '/organizations',
+    summary: 'Create an organization',
+    scope: 'admin:write',
+    instanceOnly: true,
+    input: z.strictObject({ name: z.string() }),
+    output: organization,
+    async run({ services }, input) {
+      const { id, name, createdAt } = await services.organizations.create(input.name);
+      return { id, name, created_at: createdAt.toISOString() };
+    },
+  }),
+} as const;
+
+export const peopleOperations = {
+  listPeople: ofOrganization({
+    id: 'listPeople',
+    method: 'get',
+    path: '/people',
+    summary: 'The members of the organization',
+    scope: 'admin:read',
+    input: none,
+    output: z.object({ items: z.array(person) }),
+    async run({ services, organization: { id: organizationId } }) {
+      const members = await services.people.members(organizationId);
+      return {
+        items: members.map(({ user: { id, email: address, name, enabled }, role: as }) => ({
+          id,
+          email: address,
+          name,
+          role: as,
+          enabled,
+        })),
+      };
+    },
+  }),
+  createPerson: ofOrganization({
+    id: 'createPerson',
+    method: 'post',
+    path: '/people',
+    summary: 'Create a person, or make one a member; with a link to set a password where one is needed',
+    scope: 'admin:write',
+    instanceOnly: true,
+    input: z.strictObject({ email, name: z.string().optional(), role: role.default('member') }),
+    output: person.extend({ password_url: z.url().optional(), note: z.string().optional() }),
+    async run({ services, organization: { id: organizationId }, actor }, input) {
+      const { directory } = services.storage;
+      // A link that cannot be made is found out before anybody is.
+      await services.pagesUrl();
+      const known = await directory.findUser(input.email);
+      const user = known ?? (await directory.createUser({ email: input.email, name: input.name ?? input.email }));
+      await services.people.addMember(organizationId, user.id, input.role, actor);
+      const { id, name, enabled } = user;
+      const made = { id, email: user.email, name, enabled, role: input.role };
+      if (services.signInElsewhere !== undefined) return { ...made, note: elsewhere(services.signInElsewhere) };
+      const has = (await directory.people.credentials(user.email))?.hash !== undefined;
+      return has || !enabled ? made : { ...made, password_url: (await passwordLink({ services }, user)).url };
+    },
+  }),
+  invitePerson: ofOrganization({
+    id: 'invitePerson',
+    method: 'post',
+    path: '/invitations',
+    summary: 'Make a link by which somebody joins the organization; it works once and for 7 days',
+    scope: 'admin:write',
+    input: z.strictObject({ email, role: role.default('member') }),
+    output: z.object({ id: z.string(), email: z.string(), role, url: z.url(), expires_at: time }),
+    async run({ services, organization: { id: organizationId }, actor }, input) {
+      const { invitation, token } = await services.people.invite({ organizationId, ...input, actor });
+      const url = `${await services.pagesUrl()}/invitation?token=${token}`;
+      const { id, expiresAt } = invitation;
+      return { id, email: invitation.email, role: input.role, url, expires_at: expiresAt.toISOString() };
+    },
+  }),
+  removePerson: ofOrganization({
+    id: 'removePerson',
+    method: 'delete',
+    path: '/people/{person}',
+    summary: 'End a membership; applications of the member lose access with their next request',
+    scope: 'admin:write',
+    input: named,
+    output: done,
+    async run(call, input) {
+      const { id } = await memberOf(call, input.person);
+      await call.services.people.removeMember(call.organization.id, id, call.actor);
+      return isDone;
+    },
+  }),
+  disablePerson: enabling('disablePerson', 'disable', 'Shut a person out at once, in all organizations', false),
+  enablePerson: enabling('enablePerson', 'enable', 'Let a disabled person in again', true),
+  createPasswordLink: ofInstance({
+    id: 'createPasswordLink',
+    method: 'post',
+    path: '/people/{person}/password-link',
+    summary: 'Make a link with which the person sets a password; it works once and for an hour',
+    scope: 'admin:write',
+    instanceOnly: true,
+    input: named,
+    output: z.object({ email: z.string(), url: z.url(), expires_at: time }),
+    async run(call, input) {
+      const { signInElsewhere } = call.services;
+      if (signInElsewhere !== undefined) throw new SightlineError('conflict', elsewhere(signInElsewhere));
+      const user = await accountOf(call, input.person);
+      const { url, expiresAt } = await passwordLink(call, user);
+      return { email: user.email, url, expires_at: expiresAt.toISOString() };
+    },
+  }),
+} as const;
+
+/** The account is one for all organizations. */
+function enabling(id: string, verb: string, summary: string, enabled: boolean) {
+  return ofInstance({
+    id,
+    method: 'post',
+    path: `/people/{person}/${verb}`,
+    summary,
+    scope: 'admin:write',
+    instanceOnly: true,
+    input: named,
+    output: z.object({ id: z.string(), email: z.string(), enabled: z.boolean() }),
+    async run(call, input) {
+      const user = await accountOf(call, input.person);
+      await call.services.people.setEnabled(user.id, enabled, call.actor);
+      return { id: user.id, email: user.email, enabled };
+    },
+  });
+}
+
+async function memberOf(call: OrganizationCall, idOrEmail: string): Promise<User> {
+  const members = await call.services.people.members(call.organization.id);
+  const email = foldCase(idOrEmail.trim());
+  const found = members.find(({ user }) => user.id === idOrEmail || foldCase(user.email) === email);
+  return found?.user ?? missing(idOrEmail);
+}
+
+async function accountOf({ services }: AdminCall, idOrEmail: string): Promise<User> {
+  return (await services.storage.directory.findUser(idOrEmail)) ?? missing(idOrEmail);
+}
+
+function missing(idOrEmail: string): never {
+  throw new SightlineError('not_found', `There is nobody called ${JSON.stringify(idOrEmail.slice(0, 100))}.`);
+}
+
+function elsewhere(plugin: string): string {
+  return `People sign in where the issuer plugin ${plugin} says, without a password here.`;
+}
+
+async function passwordLink({ services }: Pick<OrganizationCall, 'services'>, { id }: User) {
+  const { token, expiresAt } = await services.people.createPasswordLink(id);
+  return { url: `${await services.pagesUrl()}/password?token=${token}`, expiresAt };
+}

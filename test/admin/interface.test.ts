@@ -1,0 +1,399 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { allOperations, placesOf, routeOf } from '../../src/gateway/admin/index.ts';
+import type { Operation } from '../../src/gateway/admin/operation.ts';
+import { callTool } from '../support/call.ts';
+import {
+  createKey,
+  exchange,
+  main,
+  removeDirectory,
+  root,
+  sightlineJson,
+  startGateway,
+  temporaryDirectory,
+  type RunningGateway,
+} from '../support/gateway.ts';
+import { runNode } from '../support/run.ts';
+
+type Document = Readonly<Record<string, unknown>> & { readonly paths: Readonly<Record<string, object>> };
+type Operate = (parameters: object, body?: object) => Promise<{ readonly data: unknown }>;
+
+/** What is used of packages that know OpenAPI, and nothing of us. */
+const packages = {
+  client: z.object({
+    OpenAPIClientAxios: z.custom<
+      new (options: { readonly definition: Document; readonly axiosConfigDefaults: object }) => {
+        init(): Promise<Readonly<Record<string, Operate>>>;
+      }
+    >((value) => typeof value === 'function'),
+  }),
+  validator: z.object({
+    Validator: z.custom<new () => { validate(document: Document): Promise<unknown> }>(
+      (value) => typeof value === 'function',
+    ),
+  }),
+};
+const packageNames = { client: 'openapi-client-axios', validator: '@seriousme/openapi-schema-validator' };
+
+let directory: string;
+let gateway: RunningGateway;
+let acme: string;
+let globex: string;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  gateway = await startGateway(directory);
+  const made = z.object({ id: z.string() });
+  acme = (await sightlineJson(directory, ['org', 'create', 'Acme'], made)).id;
+  globex = (await sightlineJson(directory, ['org', 'create', 'Globex'], made)).id;
+}, 120_000);
+afterAll(async () => {
+  await gateway.stop();
+  await removeDirectory(directory);
+});
+
+const adminKey = z.object({ id: z.string(), secret: z.string() });
+const newKey = (...options: string[]) =>
+  sightlineJson(directory, ['admin-key', 'create', '--name', 'terraform', ...options], adminKey);
+
+interface Sent {
+  readonly secret?: string;
+  readonly body?: object | undefined;
+}
+
+async function send(method: string, path: string, { secret, body }: Sent): Promise<{ status: number; body: unknown }> {
+  const response = await fetch(`${gateway.url}/admin/v1${path}`, {
+    method: method.toUpperCase(),
+    headers: {
+      ...(secret !== undefined && { authorization: `Bearer ${secret}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    body: response.headers.get('content-type')?.startsWith('application/json') === true ? JSON.parse(text) : text,
+  };
+}
+
+/** The path of an operation in the organization. */
+function pathOf(operation: Operation, organization: string): string {
+  const route = routeOf(operation);
+  return placesOf(route).reduce(
+    (path, name) => path.replace(`{${name}}`, name === 'organization' ? organization : 'some'),
+    route,
+  );
+}
+
+const failure = (code: string) => expect.objectContaining({ error: expect.objectContaining({ code }) });
+
+describe('every route of the admin interface', () => {
+  let reading: string;
+  let writing: string;
+  beforeAll(async () => {
+    reading = (await newKey('--org', 'Acme', '--scopes', 'admin:read')).secret;
+    writing = (await newKey('--org', 'Acme', '--scopes', 'admin:write')).secret;
+  });
+
+  it.each(allOperations.map((operation) => [operation.id, operation] as const))(
+    '%s needs a key, its scope and its organization',
+    async (_, operation) => {
+      const { method, scope, of } = operation;
+      const own = pathOf(operation, acme);
+      const denied = await send(method, own, {});
+      expect([denied.status, denied.body]).toEqual([401, failure('invalid_token')]);
+      const unscoped = await send(method, own, { secret: scope === 'admin:read' ? writing : reading });
+      expect([unscoped.status, unscoped.body]).toEqual([403, failure('insufficient_scope')]);
+      const secret = scope === 'admin:read' ? reading : writing;
+      if (of === 'organization') {
+        for (const other of [globex, 'Globex', 'nobody']) {
+          const foreign = await send(method, pathOf(operation, other), { secret });
+          expect(foreign).toEqual({
+            status: 404,
+            body: failure('not_found'),
+          });
+          // In the same words as one that is not there.
+          expect(JSON.stringify(foreign.body)).toBe(
+            JSON.stringify({
+              error: { code: 'not_found', message: `There is no organization ${JSON.stringify(other)}.` },
+            }),
+          );
+        }
+      }
+      if (operation.instanceOnly === true) {
+        const bound = await send(method, own, { secret });
+        expect([bound.status, bound.body]).toEqual([403, failure('forbidden')]);
+      }
+    },
+  );
+});
+
+describe('a key of the admin interface', () => {
+  it('opens nothing else, and nothing else opens it', async () => {
+    const { secret } = await newKey('--org', 'Acme');
+    const refused = await callTool(gateway.url, secret, 'list_incidents', {});
+    expect(refused.status).toBe(401);
+    const api = await createKey(directory, 'Acme');
+    const token = await exchange(gateway.url, api);
+    for (const other of [token, api.client_secret, `${secret}x`, 'ads_x']) {
+      const answer = await send('get', `/organizations/${acme}/keys`, { secret: other });
+      expect([answer.status, answer.body]).toEqual([401, failure('invalid_token')]);
+    }
+  });
+
+  it('is kept as a hash, ends with the request after it is revoked, and leaves records of both and of each call', async () => {
+    const { id, secret } = await newKey('--org', 'Acme');
+    expect((await send('get', `/organizations/Acme/people`, { secret })).status).toBe(200);
+    await sightlineJson(directory, ['admin-key', 'revoke', id], z.object({ revoked: z.literal(true) }));
+    expect((await send('get', `/organizations/Acme/people`, { secret })).status).toBe(401);
+    const reader = await newKey('--org', 'Acme');
+    await send('post', `/organizations/Globex/keys`, { secret: reader.secret, body: { name: 'x' } });
+    const records = z.array(z.looseObject({ type: z.string(), event: z.string().optional() }));
+    // A call is on the disk a moment after its answer.
+    for (let attempt = 0; ; attempt += 1) {
+      const { body } = await send('get', `/organizations/Acme/audit`, { secret: reader.secret });
+      const lines = records.parse(
+        String(body)
+          .trim()
+          .split('\n')
+          .map((line): unknown => JSON.parse(line)),
+      );
+      const told = lines.filter(({ subject, target }) => subject === id || target === id || subject === reader.id);
+      const seen = told.map(
+        ({ event, target, outcome }) => `${String(event)} ${target === id ? 'it' : String(target)} ${String(outcome)}`,
+      );
+      const all = [
+        'admin_key.created it ok',
+        'admin.call listPeople ok',
+        'admin_key.revoked it ok',
+        'admin.call createKey not_found',
+      ];
+      if (attempt < 50 && all.some((one) => !seen.includes(one))) continue;
+      expect(seen).toEqual(expect.arrayContaining(all));
+      expect(String(body)).not.toContain(secret);
+      expect(lines.at(-1)).toMatchObject({ type: 'end', problems: 0 });
+      break;
+    }
+  });
+
+  it('of one organization changes nothing of another, whatever it names', async () => {
+    const { secret } = await newKey('--org', 'Acme');
+    const { client_id: clientId } = await createKey(directory, 'Globex');
+    for (const [method, path] of [
+      ['post', `/organizations/Acme/keys/${clientId}/rotate`],
+      ['post', `/organizations/Acme/keys/${clientId}/retire`],
+      ['delete', `/organizations/Acme/keys/${clientId}`],
+    ] as const) {
+      expect(await send(method, path, { secret })).toEqual({ status: 404, body: failure('not_found') });
+    }
+    const { body } = await send('get', '/organizations', { secret });
+    expect(body).toEqual({ items: [expect.objectContaining({ id: acme })] });
+  });
+
+  it('ends with its organization, and is not taken for one of all', async () => {
+    await sightlineJson(directory, ['org', 'create', 'Initrode'], z.looseObject({}));
+    const { secret } = await newKey('--org', 'Initrode');
+    expect((await send('get', '/organizations', { secret })).status).toBe(200);
+    await sightlineJson(directory, ['org', 'delete', 'Initrode', '--yes'], z.looseObject({ deleted: z.literal(true) }));
+    for (const path of ['/organizations', '/organizations/Initrode/keys', `/organizations/${acme}/keys`]) {
+      expect((await send('get', path, { secret })).status).toBe(401);
+    }
+    await sightlineJson(directory, ['org', 'restore', 'Initrode'], z.looseObject({}));
+    expect((await send('get', '/organizations', { secret })).status).toBe(200);
+  });
+
+  it('is told what is wrong with a request', async () => {
+    const { secret } = await newKey('--org', 'Acme');
+    const path = '/organizations/Acme/keys';
+    for (const [body, code, status] of [
+      [{ name: 'x', scopes: ['everything'] }, 'invalid_argument', 400],
+      [{ name: 'x', more: 1 }, 'invalid_argument', 400],
+      [{}, 'invalid_argument', 400],
+      [{ name: 'x'.repeat(70_000) }, 'payload_too_large', 413],
+    ] as const) {
+      expect(await send('post', path, { secret, body })).toEqual({ status, body: failure(code) });
+    }
+    expect(
+      (
+        await send('post', `/organizations/Acme/invitations`, {
+          secret,
+          body: { email: 'a@b.example', organization: 'Globex' },
+        })
+      ).status,
+    ).toBe(400);
+    expect((await send('patch', path, { secret })).status).toBe(405);
+    expect((await send('get', '/organizations/Acme/nothing', { secret })).status).toBe(404);
+    expect((await send('get', `${path}?x=1`, { secret })).status).toBe(400);
+    expect((await send('get', '/organizations/%ff/keys', { secret })).status).toBe(400);
+  });
+
+  it('is slowed down, and another is not', async () => {
+    const [first, second] = [await newKey('--org', 'Acme'), await newKey('--org', 'Globex')];
+    const statuses = await Promise.all(
+      Array.from({ length: 250 }, async () => (await send('get', '/organizations', { secret: first.secret })).status),
+    );
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    expect((await send('get', '/organizations', { secret: second.secret })).status).toBe(200);
+  });
+});
+
+describe('the OpenAPI document', () => {
+  const read = async (): Promise<Document> => {
+    const response = await fetch(`${gateway.url}/admin/v1/openapi.json`);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the validator below is what checks it
+    return (await response.json()) as Document;
+  };
+
+  it('is valid OpenAPI 3.1, with an operation for each route', async () => {
+    const document = await read();
+    const { Validator } = packages.validator.parse({ ...(await import(packageNames.validator)) });
+    expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true });
+    const ids = Object.values(document.paths).flatMap((path) => Object.values(path));
+    expect(ids).toHaveLength(allOperations.length);
+  });
+
+  it('makes a client that manages an organization from its first key to its last', async () => {
+    const { secret } = await newKey('--all-organizations');
+    const { OpenAPIClientAxios } = packages.client.parse({ ...(await import(packageNames.client)) });
+    const api = new OpenAPIClientAxios({
+      definition: await read(),
+      axiosConfigDefaults: { baseURL: `${gateway.url}/admin/v1`, headers: { authorization: `Bearer ${secret}` } },
+    });
+    const client = await api.init();
+    const call = async (id: string, parameters: object = {}, body?: object): Promise<Record<string, unknown>> => {
+      const operation = client[id];
+      if (operation === undefined) throw new Error(`the document has no ${id}`);
+      const answer = await operation({ ...parameters }, body);
+      return z.record(z.string(), z.unknown()).parse(answer.data);
+    };
+    const { id: organization } = await call('createOrganization', {}, { name: 'Initech' });
+    const here = { organization };
+    const person = await call('createPerson', here, { email: 'ada@initech.example', role: 'admin' });
+    expect(person['password_url']).toMatch(/\/password\?token=/);
+    expect(await call('invitePerson', here, { email: 'bob@initech.example' })).toMatchObject({ role: 'member' });
+    expect(await call('listPeople', here)).toMatchObject({ items: [{ email: 'ada@initech.example', role: 'admin' }] });
+    await call('disablePerson', { person: 'ada@initech.example' });
+    expect(await call('listPeople', here)).toMatchObject({ items: [{ enabled: false }] });
+
+    const key = z.object({ client_id: z.string(), client_secret: z.string() });
+    const made = key.parse(await call('createKey', here, { name: 'ci', scopes: ['incidents:read'] }));
+    const token = await exchange(gateway.url, made);
+    expect((await callTool(gateway.url, token, 'list_incidents', {})).isError).toBe(false);
+    const named = { ...here, client_id: made.client_id };
+    const rotated = key.parse(await call('rotateKey', named));
+    await call('retireKeySecret', named);
+    await exchange(gateway.url, rotated);
+    await call('revokeKey', named);
+    expect((await callTool(gateway.url, token, 'list_incidents', {})).status).toBe(401);
+    expect(await call('listKeys', here)).toEqual({ items: [] });
+
+    const source = await call('addAlertSource', here, { plugin: 'generic', name: 'Pager' });
+    expect(source['url']).toMatch(new RegExp(`^${gateway.url}/alerts/als_`));
+    await call('rotateAlertSource', { ...here, source: 'Pager' });
+    await call('removeAlertSource', { ...here, source: 'Pager' });
+    expect(await call('listAlertSources', here)).toEqual({ items: [] });
+
+    const shown = await call('showIngest', here);
+    const { previous } = await call('rotateIngestToken', here);
+    await call('revokeIngestToken', { ...here, id: previous });
+    expect((await call('showIngest', here))['token']).not.toBe(shown['token']);
+
+    const hook = await call('addWebhook', here, { url: 'http://127.0.0.1:9/none?key=1' });
+    await expect(call('testWebhook', { ...here, id: hook['id'] })).rejects.toMatchObject({ response: { status: 503 } });
+    expect(await call('listWebhooks', here)).toMatchObject({ items: [{ address: 'http://127.0.0.1:9' }] });
+    await call('removeWebhook', { ...here, id: hook['id'] });
+    await call('removePerson', { ...here, person: 'ada@initech.example' }).catch((error: unknown) =>
+      expect(error).toMatchObject({ response: { status: 409 } }),
+    );
+  });
+});
+
+describe('the command line', () => {
+  const answer = z.looseObject({ id: z.string().optional(), client_id: z.string().optional() });
+
+  it('does over HTTP what it does on the storage, and says so in the same way', async () => {
+    const { secret } = await newKey('--all-organizations');
+    const elsewhere = await temporaryDirectory();
+    const there = ['--url', gateway.url, '--token', secret];
+    const both = async (shape: z.ZodType, ...command: string[]): Promise<void> => {
+      const here = await sightlineJson(directory, command, shape);
+      // A data directory that holds nothing: what is answered comes from the gateway.
+      expect(await sightlineJson(elsewhere, [...command, ...there], shape)).toEqual(here);
+    };
+    const lists = z.array(answer);
+    const made = await sightlineJson(
+      elsewhere,
+      ['key', 'create', '--org', 'Globex', '--name', 'ci', '--scopes', 'all', ...there],
+      answer,
+    );
+    await sightlineJson(
+      elsewhere,
+      ['alert-source', 'add', '--org', 'Globex', '--plugin', 'generic', '--name', 'Pager', ...there],
+      answer,
+    );
+    await sightlineJson(
+      elsewhere,
+      ['webhook', 'add', 'https://hooks.example.com/x', '--org', 'Globex', ...there],
+      answer,
+    );
+    const ada = ['--email', 'ada@globex.example', '--org', 'Globex'];
+    await sightlineJson(elsewhere, ['user', 'create', ...ada, '--role', 'admin', ...there], answer);
+    await both(lists, 'org', 'list');
+    await both(lists, 'key', 'list', '--org', 'Globex');
+    await both(lists, 'alert-source', 'list', '--org', 'Globex');
+    await both(lists, 'webhook', 'list', '--org', 'Globex');
+    await both(lists, 'user', 'list', '--org', 'Globex');
+    await both(answer, 'ingest', 'show', '--org', 'Globex');
+    await both(answer, 'user', 'disable', 'ada@globex.example');
+    await sightlineJson(elsewhere, ['key', 'rotate', made.client_id ?? '', ...there], answer);
+    await sightlineJson(elsewhere, ['key', 'revoke', made.client_id ?? '', ...there], answer);
+    await both(lists, 'key', 'list', '--org', 'Globex');
+    await removeDirectory(elsewhere);
+  });
+
+  it('is refused as the interface refuses, and sends its secret nowhere in the clear', async () => {
+    const { secret } = await newKey('--org', 'Acme', '--scopes', 'admin:read');
+    const asked = async (url: string, token: string | undefined, ...command: string[]): Promise<string> => {
+      const { code, stderr } = await runNode([
+        main,
+        ...command,
+        '--json',
+        '--data',
+        directory,
+        '--url',
+        url,
+        ...(token === undefined ? [] : ['--token', token]),
+      ]);
+      expect(code).not.toBe(0);
+      expect(stderr).not.toContain(secret);
+      return stderr;
+    };
+    expect(
+      await asked(gateway.url, secret, 'key', 'create', '--org', 'Acme', '--name', 'x', '--scopes', 'all'),
+    ).toContain('insufficient_scope');
+    expect(await asked(gateway.url, secret, 'key', 'list', '--org', 'Globex')).toContain('not_found');
+    expect(await asked(gateway.url, 'ads_wrong', 'org', 'list')).toContain('invalid_token');
+    expect(await asked(gateway.url, undefined, 'org', 'list')).toContain('needs an admin key');
+    expect(await asked('http://gateway.example', secret, 'org', 'list')).toContain('with https');
+  });
+});
+
+it('takes the commands of docs/admin.md', async () => {
+  const page = await readFile(join(root, 'docs/admin.md'), 'utf8');
+  const blocks = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, text = '']) => text);
+  const { secret } = await newKey('--org', 'Acme');
+  const id = (await newKey('--org', 'Acme')).id;
+  const script = blocks
+    .join('')
+    .replaceAll(/^sightline (.*?)( #.*)?$/gm, `'${process.execPath}' '${main}' $1 --data '${directory}'`)
+    .replace('adk_…', id);
+  const env = { PATH: process.env['PATH'], SIGHTLINE_URL: gateway.url, SIGHTLINE_ADMIN_KEY: secret };
+  const { stdout } = await promisify(execFile)('sh', ['-e', '-c', script], { env });
+  for (const part of [`${id} is revoked.`, '{"items":', 'client_secret']) expect(stdout).toContain(part);
+});
