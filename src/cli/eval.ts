@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Report, Score } from '../lab/eval/index.ts';
 import { act, wholeNumber, type Register } from './command.ts';
 import { table, type Output } from './output.ts';
+import { textBar } from '../web/graphics/sparkline.ts';
 
 const shape = z.object({
   data: z.string().optional(),
@@ -43,7 +44,8 @@ function describe(output: Output, report: Report): string {
   const row = (name: string, { cases, ac1, ac3, ac5, visible_ac1, visible_ac3 }: Score): string[] => [
     name,
     String(cases),
-    ...[ac1, ac3, ac5, visible_ac1, visible_ac3].map(shown),
+    ac1 === null ? '–' : `${textBar(ac1)} ${shown(ac1)}`,
+    ...[ac3, ac5, visible_ac1, visible_ac3].map(shown),
   ];
   const rows = [...Object.entries(report.by_type).map(([type, score]) => row(type, score)), row('all', report)];
   const { by_type: quietByType, ...quiet } = report.quiet;

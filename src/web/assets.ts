@@ -164,7 +164,7 @@ figcaption { font-weight: 600; font-size: .9rem; margin-bottom: .35rem; }
 .figures > summary { font-weight: 400; color: var(--soft); }
 .key { list-style: none; padding: 0; margin: 0; display: flex; flex-wrap: wrap; gap: .2rem 1rem; font-size: .85rem; }
 .gfx.sign { display: inline-block; width: 14px; vertical-align: -2px; }
-.events { margin-bottom: 0; }
+.events { margin-bottom: 0; columns: 24rem; }
 .findings { columns: 19rem; column-gap: 1rem; }
 .findings > .card { break-inside: avoid; font-size: .95rem; }
 .incident details { margin-bottom: .4rem; }

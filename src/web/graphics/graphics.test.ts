@@ -5,7 +5,7 @@ import type { Picture } from './picture.ts';
 import { niceAxis, quantity, timeTicks } from './scale.ts';
 import { series, type Mark } from './series.ts';
 import { serviceMap, type MapNode } from './service-map.ts';
-import { sparkline, textSparkline } from './sparkline.ts';
+import { sparkline, textBar, textSparkline } from './sparkline.ts';
 import { timeline } from './timeline.ts';
 import { waterfall, type DrawnSpan } from './waterfall.ts';
 
@@ -329,5 +329,6 @@ describe('a course in small', () => {
     expect(String(sparkline([0, 1, 8], 'rises'))).toContain('aria-label="rises"');
     expect(sparkline([1], '')).toBeUndefined();
     expect(textSparkline([0, 4, 8, NaN])).toBe('▁▅█▁');
+    expect([0.93, 0, NaN].map(textBar)).toEqual(['█████████░', '░░░░░░░░░░', '░░░░░░░░░░']);
   });
 });

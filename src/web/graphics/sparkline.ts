@@ -27,3 +27,9 @@ export function textSparkline(values: readonly number[]): string {
     .map((value) => blocks[Math.min(7, Math.max(0, Math.round((value / highest) * 7)))] ?? blocks[0])
     .join('');
 }
+
+/** A share as a bar of ten blocks for a terminal, full at 1 alone. */
+export function textBar(share: number): string {
+  const filled = Number.isFinite(share) ? Math.floor(Math.min(1, Math.max(0, share)) * 10 + 1e-9) : 0;
+  return `${'█'.repeat(filled)}${'░'.repeat(10 - filled)}`;
+}

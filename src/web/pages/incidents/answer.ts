@@ -21,12 +21,14 @@ interface Known {
 /** What fails, since when, who is affected, why, and what to do: for a person who was just woken. */
 export function answerSection({ incident, chosen, document, shown }: Known): Html {
   const { conclusion } = shown;
-  const worse = worseOperations(shown.steps);
+  const course = courseOf(shown);
+  const isFelt = (one: Worse): boolean => one.service === course?.service && one.operation === course.operation;
+  const worse = worseOperations(shown.steps).toSorted((a, b) => Number(isFelt(b)) - Number(isFelt(a)));
   const next = sectionOf(document, 'Next steps');
   return html`<section class="card answer" aria-labelledby="answer">
     <h2 id="answer" class="hidden">In short</h2>
     ${facts([
-      ['What is wrong', whatIsWrong(incident, worse, shown)],
+      ['What is wrong', whatIsWrong(incident, worse)],
       ['Since', since(incident, shown)],
       ['Who is affected', affected(worse, shown)],
       ['Likeliest cause', cause(shown, chosen)],
@@ -42,10 +44,8 @@ function sectionOf(document: IncidentDocument | undefined, title: string): strin
   return found === undefined || /^(?:_[^_\n]*_)?$/.test(found.body) ? undefined : found.body;
 }
 
-function whatIsWrong({ summary, title }: Incident, worse: readonly Worse[], shown: Shown): Html {
-  const course = courseOf(shown);
-  const felt =
-    worse.find(({ service, operation }) => service === course?.service && operation === course.operation) ?? worse[0];
+function whatIsWrong({ summary, title }: Incident, worse: readonly Worse[]): Html {
+  const [felt] = worse;
   return html`${felt && html`<strong>${figures(felt)}</strong> `}${summary === '' ? felt === undefined && html`<bdi>${title}</bdi>` : html`<span dir="auto">${summary}</span>`}`;
 }
 

@@ -103,7 +103,7 @@ const fewBars = 3;
 interface Drawn {
   readonly id: string;
   readonly marks?: readonly Mark[];
-  /** The finding that the picture is for: rows of services that it names come first. */
+  /** The finding that the picture is for: only rows of services that it names are drawn, where there are some. */
   readonly about?: string;
 }
 
@@ -118,6 +118,8 @@ export function stepPicture(step: InvestigationStep, { id, marks = [], about = '
   const named = (row: Cells): boolean =>
     about.includes(`\`${row.text('service_name')}\``) &&
     (row.text('pattern') === '' || about.includes(row.text('pattern').slice(0, 20)));
+  const all = cellsOf(step);
+  const own = all.filter(named);
   const [now, before] = found.sides ?? ['now', 'before'];
   return bars({
     id,
@@ -125,10 +127,7 @@ export function stepPicture(step: InvestigationStep, { id, marks = [], about = '
     unit: found.unit,
     now,
     before,
-    rows: cellsOf(step)
-      .toSorted((a, b) => Number(named(b)) - Number(named(a)))
-      .slice(0, fewBars)
-      .map((row) => found.read(row)),
+    rows: (own.length > 0 ? own : all).slice(0, fewBars).map((row) => found.read(row)),
   });
 }
 
