@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createHousekeeping } from '../../src/identity/issue/upkeep.ts';
+import { eventually } from '../contract/storage/stage.ts';
 import { newId, toId } from '../../src/contract/core/index.ts';
 import { decodeJwt } from 'jose';
 import { basic, everything, exchange, operator, recordingLogger } from '../issuer/support.ts';
@@ -177,6 +178,16 @@ describe('an authorization server', () => {
     expect((await refresh(own.url, idle.refresh_token)).status).toBe(400);
     const renewed = await tokensOf(await refresh(own.url, used.refresh_token));
     expect(grantOf(renewed.access_token)).toBe(grantOf(used.access_token));
+
+    // Used all the time, one ends after a year.
+    own.clock.advance(332 * 86_400_000);
+    await grants.markUsed(grantOf(used.access_token), own.clock.now());
+    await eventually(async () => (await grants.list())[0]?.lastUsedAt?.getTime() === own.clock.now().getTime());
+    await housekeeping.run();
+    expect(await grants.list()).toHaveLength(1);
+    own.clock.advance(2 * 86_400_000);
+    await housekeeping.run();
+    expect(await grants.list()).toEqual([]);
   });
 });
 

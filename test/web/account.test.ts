@@ -46,6 +46,40 @@ describe('the pages of an account', () => {
       expect((await site.browser().signIn('ada@acme.example', next)).status).toBe(303);
     });
 
+    it('disconnects what was connected where that is wished, and by a link unless it is not', async () => {
+      const globex = await site.organization('globex');
+      await site.storage.workspace(globex.id).members.add(ada.id, 'member');
+      const bob = await site.person('bob@acme.example', [[acme, 'member']]);
+      const connect = async (organization: Organization, { id: userId }: User) => {
+        const id = newId('gra');
+        await site.storage.workspace(organization.id).grants.create({
+          id,
+          userId,
+          clientId: 'c',
+          clientName: 'C',
+          redirectOrigin: 'c:',
+          scopes: ['incidents:read'],
+        });
+        return async () => (await site.storage.directory.liveGrant(id)) !== undefined;
+      };
+      const [here, there, others] = [await connect(acme, ada), await connect(globex, ada), await connect(acme, bob)];
+      const alive = async () => [await here(), await there(), await others()];
+      await browser.signIn('ada@acme.example', password);
+      await browser.submit('/account', { current: password, next }, '/account/password');
+      expect(await alive()).toEqual([true, true, true]);
+      const form = { current: next, next: `${next}!`, applications: 'disconnect' };
+      await browser.submit('/account', form, '/account/password');
+      expect(await alive()).toEqual([false, false, true]);
+
+      const again = await connect(acme, ada);
+      const { token } = await site.people.createPasswordLink(ada.id);
+      const link = `/password?token=${token}`;
+      expect((await site.browser().get(link)).text).toMatch(/name="applications"[^>]*checked/);
+      await site.browser().submit(link, { password: next, applications: 'disconnect' });
+      expect(await again()).toBe(false);
+      expect(await others()).toBe(true);
+    });
+
     it('shows in place what is wrong, and changes nothing', async () => {
       await browser.signIn('ada@acme.example', password);
       const wrong = await browser.submit('/account', { current: 'not it', next }, '/account/password');

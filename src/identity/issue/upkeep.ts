@@ -6,8 +6,10 @@ const everyMs = 600_000;
 const grantsEveryMs = 86_400_000;
 /** A grant not used for longer than its refresh token lives cannot be used any more; a day is for marks that were lost. */
 const idleMs = (lifetimes.RefreshToken + 86_400) * 1000;
+/** However often a grant is used: after a year the person is asked again. */
+const longestMs = 365 * 86_400_000;
 
-/** Removes expired codes, refresh tokens and unanswered requests, and grants that can no longer be used. */
+/** Removes expired codes, refresh tokens and unanswered requests, and grants that can no longer be used or are a year old. */
 export function createHousekeeping(storage: Pick<Storage, 'directory' | 'workspace'>, now: () => Date, logger: Logger) {
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
@@ -17,7 +19,8 @@ export function createHousekeeping(storage: Pick<Storage, 'directory' | 'workspa
     for (const { id } of await storage.directory.organizations()) {
       const { grants } = storage.workspace(id);
       for (const grant of await grants.list()) {
-        if (time - (grant.lastUsedAt ?? grant.createdAt).getTime() > idleMs) await grants.revoke(grant.id);
+        const idle = time - (grant.lastUsedAt ?? grant.createdAt).getTime() > idleMs;
+        if (idle || time - grant.createdAt.getTime() > longestMs) await grants.revoke(grant.id);
       }
     }
   }

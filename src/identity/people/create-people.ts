@@ -22,8 +22,22 @@ import type { Role } from '../../contract/issuer/index.ts';
 
 type Host = Pick<IssuerHost, 'storage' | 'logger' | 'now'>;
 
-function createApplications(storage: Storage, trail: Trail): Pick<People, 'applications' | 'revokeApplication'> {
+type Applications = Pick<People, 'applications' | 'revokeApplication' | 'disconnectApplications'>;
+
+function createApplications(storage: Storage, trail: Trail): Applications {
   return {
+    async disconnectApplications(userId) {
+      let ended = 0;
+      for (const { organization } of await storage.directory.people.memberships(userId)) {
+        const { grants } = storage.workspace(organization.id);
+        for (const { id } of await grants.list(userId)) {
+          if (!(await grants.revoke(id, userId))) continue;
+          await trail.record(organization.id, { event: 'grant.revoked', subject: userId, target: id });
+          ended += 1;
+        }
+      }
+      return ended;
+    },
     applications: (organizationId, userId) => storage.workspace(organizationId).grants.list(userId),
     async revokeApplication(organizationId, id, actor, userId) {
       await trail.during(organizationId, { event: 'grant.revoked', subject: actor.id, target: id }, async () => {

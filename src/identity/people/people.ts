@@ -38,6 +38,8 @@ export interface People {
   signOutEverywhere(userId: UserId): Promise<void>;
 
   memberships(userId: UserId): Promise<readonly Membership[]>;
+  /** Ends what the person connected, in all their organizations: how many. */
+  disconnectApplications(userId: UserId): Promise<number>;
   /** `forbidden` unless `current` is right. Ends all sessions. */
   changePassword(userId: UserId, current: string, next: string): Promise<void>;
   /** By the token of a link that an operator made; works once. */

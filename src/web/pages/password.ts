@@ -10,7 +10,7 @@ import { definePage, type View, type Visit } from '../page.ts';
 
 const path = '/password';
 const token = z.string().min(1).max(200);
-const fields = z.object({ token, password: z.string().max(1_000) });
+const fields = z.object({ token, password: z.string().max(1_000), applications: z.literal('disconnect').optional() });
 
 /** Sets a password by a link that an operator made. Looking at it does not use it up. */
 export const passwordPage = definePage({
@@ -29,7 +29,9 @@ export const passwordPage = definePage({
     const owner = await people.passwordLink(values.token);
     if (!owner) throw ended();
     try {
-      await visit.openSession(await people.setPasswordByLink(values.token, values.password));
+      const user = await people.setPasswordByLink(values.token, values.password);
+      if (values.applications !== undefined) await people.disconnectApplications(user.id);
+      await visit.openSession(user);
     } catch (error) {
       const { message, ...rest } = refusal(error);
       return { ...passwordView(visit, values.token, owner, message), ...rest };
@@ -47,7 +49,7 @@ function passwordView({ to, csrf }: Visit, link: string, { email }: User, messag
         ${csrf}
         <input type="hidden" name="token" value="${link}" />
         <input type="hidden" name="username" value="${email}" autocomplete="username" />
-        ${newPassword()}
+        ${newPassword()} ${disconnectChoice(true)}
         <button class="wide">Set password</button>
       </form>`,
     card: true,
@@ -63,6 +65,17 @@ export function newPassword(name = 'password', label = 'New password'): Html {
     hint: 'At least 10 characters. A few words in a row are good.',
     maxLength: 256,
   });
+}
+
+/** Somebody who knew the password before may have connected one. */
+export function disconnectChoice(checked: boolean): Html {
+  return html`<div class="choice">
+    <input type="checkbox" id="applications" name="applications" value="disconnect" ${checked && html` checked`} />
+    <label for="applications"
+      >Disconnect all applications
+      <small>They have to be connected again. Without this they keep their access.</small></label
+    >
+  </div>`;
 }
 
 function ended(): SightlineError {

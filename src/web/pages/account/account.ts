@@ -9,7 +9,7 @@ import { html, type Html } from '../../html.ts';
 import { paged, home, ownPath } from '../../paths.ts';
 import type { PageServices } from '../../services.ts';
 import { scopeWords } from '../../scope-words.ts';
-import { newPassword } from '../password.ts';
+import { disconnectChoice, newPassword } from '../password.ts';
 import { deletedSection } from './deleted-organization.ts';
 import { dataSection, leavingPages } from './leaving.ts';
 
@@ -156,7 +156,7 @@ function passwordSection({ to, csrf, user }: SignedInVisit): Html {
       ${csrf}
       <input type="hidden" name="username" value="${user.email}" autocomplete="username" />
       ${field({ name: 'current', label: 'Current password', type: 'password', autocomplete: 'current-password', maxLength: 1_000 })}
-      ${newPassword('next')}
+      ${newPassword('next')} ${disconnectChoice(false)}
       <button>Change password</button>
     </form>
   </section>`;
@@ -176,15 +176,20 @@ const accountPage = definePage({
   },
 });
 
-const passwordFields = z.object({ current: z.string().max(1_000), next: z.string().max(1_000) });
+const passwordFields = z.object({
+  current: z.string().max(1_000),
+  next: z.string().max(1_000),
+  applications: z.literal('disconnect').optional(),
+});
 
 const changePasswordPage = definePage({
   path: changePasswordPath,
   access: 'signed-in',
   async post(visit, form, services) {
-    const { current, next } = requireForm(passwordFields, form);
+    const { current, next, applications } = requireForm(passwordFields, form);
     try {
       await services.people.changePassword(visit.user.id, current, next);
+      if (applications !== undefined) await services.people.disconnectApplications(visit.user.id);
     } catch (error) {
       const { message, ...rest } = refusal(error);
       return { ...(await accountView(visit, services, message)), ...rest };
