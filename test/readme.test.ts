@@ -35,6 +35,7 @@ const pages = [
     'upgrading',
     'tools',
     'clients',
+    'provisioning',
   ].map((name) => `docs/${name}.md`),
 ];
 

@@ -2,7 +2,7 @@ import { movedOfOrganization, type DbInteger, type Owned, type RowOf, type Unown
 
 /** Tables of an organization that an export leaves out, and what rows have beside their columns' kinds. */
 interface More {
-  members: { source: 'given' | 'provider' };
+  members: { source: 'given' | 'provider' | 'scim' };
   /** The audit numbers its rows itself, in the order in which they are written. */
   audit: { id?: DbInteger };
   kept_results: { id: string; holder: string; sealed: string; bytes: DbInteger; expires_at: DbInteger };

@@ -28,6 +28,8 @@ import { KeptResults, Scans } from './repositories/kept-results.ts';
 import { IngestTokens, Keys } from './repositories/keys.ts';
 import { Members } from './repositories/members.ts';
 import { Retention } from './repositories/retention.ts';
+import { Scim } from './repositories/scim/groups.ts';
+import { ScimTokens } from './repositories/scim/users.ts';
 import { Webhooks } from './repositories/webhooks.ts';
 import { Alerts } from './repositories/alerts/alerts.ts';
 
@@ -164,6 +166,12 @@ class KnexWorkspace implements Workspace {
   }
   get ingestTokens(): IngestTokens {
     return new IngestTokens(this.#parts);
+  }
+  get scim(): Scim {
+    return new Scim(this.#parts);
+  }
+  get scimTokens(): ScimTokens {
+    return new ScimTokens(this.#parts);
   }
   get alertSources(): AlertSources {
     return new AlertSources(this.#parts);

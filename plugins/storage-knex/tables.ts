@@ -95,6 +95,31 @@ const owned = {
     integer: 'created_at',
     'integer?': 'last_used_at',
   },
+  scim_tokens: {
+    key: 'id',
+    text: 'id hash last_four created_by',
+    integer: 'created_at',
+    'integer?': 'last_used_at',
+  },
+  scim_users: {
+    key: 'id',
+    text: 'id user_id user_name attributes',
+    'text?': 'user_key external_id email_key',
+    small: 'version',
+    boolean: 'active',
+    integer: 'created_at updated_at',
+  },
+  scim_groups: {
+    key: 'id',
+    text: 'id display_name display_key',
+    'text?': 'external_id',
+    integer: 'created_at updated_at',
+  },
+  scim_group_members: {
+    key: 'group_id member_id',
+    text: 'group_id member_id',
+    within: { group_id: 'scim_groups', member_id: 'scim_users' },
+  },
   alert_sources: { key: 'id', text: 'id name name_key plugin sealed created_by', integer: 'created_at' },
   incidents: {
     key: 'id',

@@ -1,4 +1,12 @@
-import type { GrantId, IngestTokenId, KeyId, Logger, OrganizationId, SecretId } from '../../src/contract/core/index.ts';
+import type {
+  GrantId,
+  IngestTokenId,
+  KeyId,
+  Logger,
+  OrganizationId,
+  ScimTokenId,
+  SecretId,
+} from '../../src/contract/core/index.ts';
 import type { Database } from './database.ts';
 import { Scope } from './scope.ts';
 
@@ -6,8 +14,8 @@ const intervalMs = 60_000;
 const flushAfterMs = 1_000;
 const remembered = 10_000;
 
-type Used = 'api_keys' | 'api_key_secrets' | 'grants' | 'ingest_tokens';
-type UsedId = KeyId | SecretId | GrantId | IngestTokenId;
+type Used = 'api_keys' | 'api_key_secrets' | 'grants' | 'ingest_tokens' | 'scim_tokens';
+type UsedId = KeyId | SecretId | GrantId | IngestTokenId | ScimTokenId;
 
 /**
  * When credentials were last used. A request only leaves a note here; notes of a second go to the database in one

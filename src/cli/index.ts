@@ -22,6 +22,7 @@ const entries: Readonly<Record<string, Entry>> = {
     summary: 'create, list and revoke keys of the admin interface',
     load: () => import('./admin-key.ts'),
   },
+  scim: { summary: 'make, list and end tokens of identity providers', load: () => import('./scim.ts') },
   connect: { summary: 'configure an MCP client: print what it needs, or write it', load: () => import('./connect.ts') },
   'alert-source': { summary: 'add, list, rotate and remove who sends alerts', load: () => import('./alert-source.ts') },
   ingest: { summary: 'show and rotate ingest tokens, send OTLP files', load: () => import('./ingest.ts') },

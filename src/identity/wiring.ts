@@ -5,12 +5,14 @@ import { createOrganizations, type Organizations } from './people/organizations.
 import type { People } from './people/people.ts';
 import { createApiKeys, type ApiKeys } from './verify/api-keys.ts';
 import { createIngestTokens, type IngestTokens } from './verify/ingest-tokens.ts';
+import { createScimTokens, type ScimTokens } from './verify/scim-tokens.ts';
 import { createVerifier, type Verifier } from './verify/verifier.ts';
 
 export interface IdentityParts {
   readonly people: People;
   readonly keys: ApiKeys;
   readonly ingestTokens: IngestTokens;
+  readonly scimTokens: ScimTokens;
   readonly organizations: Organizations;
   readonly verifier: Verifier;
 }
@@ -30,6 +32,7 @@ export const identityWiring: Wiring = {
   people: ({ storage, foundation: { logger, now } }) => createPeople({ storage, logger, now }),
   keys: ({ storage, foundation: { now } }) => createApiKeys({ storage, now }),
   ingestTokens: ({ storage, foundation: { vault } }) => createIngestTokens({ storage, vault }),
+  scimTokens: ({ storage, foundation: { logger, now } }) => createScimTokens({ storage, logger, now }),
   organizations: ({ storage, ingestTokens, foundation }) =>
     createOrganizations({
       storage,

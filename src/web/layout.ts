@@ -24,6 +24,7 @@ const integrations: readonly Link[] = [
   { label: 'API keys', path: '/integrations/api-keys', adminOnly: true },
   { label: 'Telemetry', path: '/integrations/telemetry' },
   { label: 'Alerts', path: '/integrations/alerts', adminOnly: true },
+  { label: 'Provisioning', path: '/integrations/provisioning', adminOnly: true },
   { label: 'Connected applications', path: '/integrations/applications' },
 ];
 

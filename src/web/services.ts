@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { AlertSources } from '../incidents/alerts/sources.ts';
 import type { ApiKeys } from '../identity/verify/api-keys.ts';
+import type { RulesOf } from '../identity/scim/provisioning.ts';
+import type { ScimTokens } from '../identity/verify/scim-tokens.ts';
 import type { IngestTokens } from '../identity/verify/ingest-tokens.ts';
 import type { Client } from './client-setup/client.ts';
 import type { ChatId, IssuerHost, OrganizationId } from '../contract/core/index.ts';
@@ -26,6 +28,13 @@ export interface PageServices extends Pick<
   readonly ingestActivity: (organizationId: OrganizationId) => Promise<IngestActivity>;
   /** Absent where telemetry goes through a company's own collector, or none can be sent. */
   readonly ingestTokens?: Pick<IngestTokens, 'list' | 'rotate' | 'revoke'> | undefined;
+  readonly scim: {
+    readonly tokens: Omit<ScimTokens, 'authenticate'>;
+    /** Undefined where no operator has switched it on for the organization. */
+    readonly rulesOf: RulesOf;
+    /** What an identity provider is given. */
+    readonly address: string;
+  };
   readonly alertSources: Omit<AlertSources, 'secretOf'>;
   readonly clients: readonly Client[];
   /** Where API keys are exchanged; absent where the issuer is elsewhere. */

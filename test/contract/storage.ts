@@ -22,6 +22,7 @@ import { providedMembershipPromises } from './storage/provided-memberships.ts';
 import { replicaPromises } from './storage/replicas.ts';
 import { retentionPromises } from './storage/retention.ts';
 import { scanPromises } from './storage/scans.ts';
+import { scimPromises } from './storage/scim.ts';
 import { sessionPromises } from './storage/sessions.ts';
 import type { MakeStorage } from './storage/stage.ts';
 import { webhookPromises } from './storage/webhooks.ts';
@@ -41,6 +42,7 @@ export function storageContract(runner: Runner, make: MakeStorage): void {
     leavingPromises(runner, make);
     deletedOrganizationPromises(runner, make);
     providedMembershipPromises(runner, make);
+    scimPromises(runner, make);
     sessionPromises(runner, make);
     invitationPromises(runner, make);
     grantPromises(runner, make);

@@ -217,6 +217,7 @@ withChromium((launch) => {
         role: 'member',
         actor: operator,
       });
+      const scimToken = await site.scimTokens.create(place.organization.id, operator);
       return {
         incidents: '/incidents',
         incident: `/incidents/${incident.key}`,
@@ -229,6 +230,8 @@ withChromium((launch) => {
         invitation: `/members/invitations/${invitation.id}`,
         telemetry: '/integrations/telemetry',
         'telemetry-rotate': '/integrations/telemetry/rotate',
+        provisioning: '/integrations/provisioning',
+        'provisioning-end': `/integrations/provisioning/${scimToken.id}/end`,
         applications: '/integrations/applications',
         'application-revoke': `/integrations/applications/${grant}/revoke`,
       };

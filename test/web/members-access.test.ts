@@ -82,6 +82,7 @@ describe('who may open which page', () => {
       sealed: 'sealed',
       createdBy: 'ada',
     });
+    const scimToken = await site.scimTokens.create(organization.id, operator);
     const sourceAt = (action: string) => ({
       path: `/integrations/alerts/${alertSource}${action}`,
       nobodys: `/integrations/alerts/${newId('als')}${action}`,
@@ -203,6 +204,13 @@ describe('who may open which page', () => {
         fields: { secret: 'of-the-sender-0123456789' },
       },
       '/integrations/alerts/:id/remove': { ...sourceAt('/remove'), get: admins, post: forbidden },
+      '/integrations/provisioning': { path: '/integrations/provisioning', get: [403, 200, 200], post: [403, 0, 303] },
+      '/integrations/provisioning/:id/end': {
+        path: `/integrations/provisioning/${scimToken.id}/end`,
+        nobodys: `/integrations/provisioning/${newId('sct')}/end`,
+        get: admins,
+        post: forbidden,
+      },
       '/integrations/applications': { path: '/integrations/applications', ...nothingToChange },
       '/integrations/applications/:id/revoke': {
         path: `/integrations/applications/${grant}/revoke`,

@@ -5,6 +5,7 @@ import {
   isId,
   newId,
   type OrganizationId,
+  type ScimTokenId,
   SightlineError,
   toId,
 } from '../../../src/contract/core/index.ts';
@@ -33,6 +34,7 @@ import { removeExpiredResults } from './kept-results.ts';
 import { liveOrganizations, newUserRow, ofLiveOrganization, toOrganization, toUser } from './users.ts';
 import { People, Sessions } from './people.ts';
 import { DirectoryRepository, type Parts } from './repository.ts';
+import { Provisioning } from './scim/provisioning.ts';
 import { WebhookLeases } from './webhooks.ts';
 
 /** What is asked before an organization is known, and what belongs to none. */
@@ -40,6 +42,7 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
   readonly artifacts = new Artifacts(this.parts);
   readonly people = new People(this.parts);
   readonly deletedOrganizations = new DeletedOrganizations(this.parts);
+  readonly provisioning = new Provisioning(this.parts);
   readonly sessions = new Sessions(this.parts);
   readonly clients = new Clients(this.parts);
   readonly gateways = new Gateways(this.parts);
@@ -164,6 +167,18 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
       const found = { id: toId('it', row.id), organizationId: toId('org', row.organization_id) };
       this.#marks.mark(found.organizationId, 'ingest_tokens', found.id, this.now());
       return found;
+    });
+  }
+
+  scimTokenByHash(
+    hash: string,
+  ): Promise<{ readonly id: ScimTokenId; readonly organizationId: OrganizationId } | undefined> {
+    return this.database.read(async (knex) => {
+      const row = await knex('scim_tokens')
+        .where({ hash })
+        .whereIn('organization_id', liveOrganizations(knex))
+        .first('id', 'organization_id');
+      return row && { id: toId('sct', row.id), organizationId: toId('org', row.organization_id) };
     });
   }
 

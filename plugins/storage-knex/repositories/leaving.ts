@@ -29,8 +29,17 @@ export async function endAccess(
     } else await endMembership(scope, userId);
     ended.push({ organizationId, member, keys });
   }
-  if (only === undefined || ended.some(({ member }) => member)) await endSessions(knex, userId);
+  if (only === undefined) await endSessions(knex, userId);
+  // A browser that shows another organization stays signed in there.
+  else if (ended.some(({ member }) => member)) await endSessionsIn(knex, userId, only);
   return ended;
+}
+
+async function endSessionsIn(knex: Statements, userId: UserId, organizationId: OrganizationId): Promise<void> {
+  await knex('sessions')
+    .where({ user_id: userId })
+    .where((here) => void here.where({ organization_id: organizationId }).orWhereNull('organization_id'))
+    .delete();
 }
 
 /** Takes a person out of one organization or all. The account goes with the last of them. */
@@ -53,6 +62,7 @@ export async function erase(
     await endMembership(scope, userId);
     await forget(scope, userId, [user.email, user.name], chats);
     await scope.from('invitations').where({ email_key: user.email_key }).delete();
+    await scope.from('scim_users').where({ user_id: userId }).delete();
     ended.push({ organizationId, member, keys });
   }
   if (ended.some(({ member }) => member)) await endSessions(knex, userId);

@@ -87,7 +87,12 @@ export async function syncMemberships(
   // Not a change, but the lock under which two sign-ins of one person follow each other.
   const found = await knex('users').where({ id: userId }).update({ id: userId });
   if (found === 0) throw new SightlineError('not_found', 'There is no such user.');
-  const wanted = new Set<string>(memberships.map(({ organizationId }) => organizationId));
+  // Who has left by SCIM is not let in again by a sign-in, or by a token that is still good.
+  const left = new Set<string>(
+    await knex('scim_users').where({ user_id: userId, active: false }).pluck('organization_id'),
+  );
+  const present = memberships.filter(({ organizationId }) => !left.has(organizationId));
+  const wanted = new Set<string>(present.map(({ organizationId }) => organizationId));
   const provided = await knex('members')
     .where({ user_id: userId, source: 'provider' })
     .whereIn('organization_id', liveOrganizations(knex))
@@ -95,7 +100,7 @@ export async function syncMemberships(
   for (const { organization_id } of provided) {
     if (!wanted.has(organization_id)) await endMembership(await enter(toId('org', organization_id)), userId);
   }
-  for (const { organizationId, role } of memberships) {
+  for (const { organizationId, role } of present) {
     await provide(await enter(organizationId), userId, role, now);
   }
 }

@@ -19,6 +19,10 @@ export type InvestigationId = Id<'inv'>;
 /** What a person granted to an OAuth client. */
 export type GrantId = Id<'gra'>;
 export type InvitationId = Id<'invt'>;
+export type ScimTokenId = Id<'sct'>;
+/** A person as an identity provider provisions them in one organization. */
+export type ScimUserId = Id<'scu'>;
+export type ScimGroupId = Id<'scg'>;
 export type ChatId = Id<'chat'>;
 export type MessageId = Id<'msg'>;
 

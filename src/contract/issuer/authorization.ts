@@ -127,5 +127,8 @@ export const pagePaths = {
   signInCallback: '/sign-in/callback',
 } as const;
 
+/** Where identity providers provision people, below publicUrl. */
+export const scimPath = '/scim/v2';
+
 /** In the query of a consent page: the browser comes from the answer and goes on to the client by itself. */
 export const answeredParam = 'answered';

@@ -1,6 +1,6 @@
 export * from './scopes.ts';
 export type * from './auth.ts';
 export type * from './tokens.ts';
-export { answeredParam, authorizationServerSchema, pagePaths } from './authorization.ts';
+export { answeredParam, authorizationServerSchema, pagePaths, scimPath } from './authorization.ts';
 export type * from './authorization.ts';
 export type * from './sign-in.ts';

@@ -5,6 +5,7 @@ export * from './admin-keys.ts';
 export * from './audit.ts';
 export * from './audit-chain.ts';
 export type * from './people.ts';
+export type * from './scim.ts';
 export * from './chat.ts';
 export * from './investigation.ts';
 export * from './record.ts';

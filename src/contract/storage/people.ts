@@ -85,7 +85,8 @@ export interface PeopleRepository {
   setEnabled(userId: UserId, enabled: boolean): Promise<boolean>;
   /**
    * Ends what a person acts by: sessions, applications, and the invitations and API keys they made. In one organization, where
-   * the membership ends as well; else in all, and the account is disabled. Undefined where there is no such account.
+   * the membership ends as well and a session that shows another one stays; else in all, and the account is disabled.
+   * Undefined where there is no such account.
    */
   endAccess(userId: UserId, organizationId?: OrganizationId): Promise<readonly EndedAccess[] | undefined>;
   /** Removes a person; undefined where there is no such account. `conflict`, as AdminGuard says, and nothing changes. */

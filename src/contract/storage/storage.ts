@@ -1,5 +1,5 @@
 import type { Component } from '../core/component.ts';
-import type { GrantId, IngestTokenId, InvestigationId, OrganizationId } from '../core/ids.ts';
+import type { GrantId, IngestTokenId, InvestigationId, OrganizationId, ScimTokenId } from '../core/ids.ts';
 import type { Role, Scope } from '../issuer/scopes.ts';
 import type { ApiKeyWithHashes, IngestTokenRepository, KeyRepository, MemberRepository } from './access.ts';
 import type { AdminKeyRepository } from './admin-keys.ts';
@@ -19,6 +19,7 @@ import type {
   PeopleRepository,
   SessionRepository,
 } from './people.ts';
+import type { ScimProvisioning, ScimRepository, ScimTokenRepository } from './scim.ts';
 import type { ClaimedWebhookMessage, WebhookOutcome, WebhookRepository } from './webhooks.ts';
 
 /**
@@ -75,6 +76,11 @@ export interface Directory {
     hash: string,
   ): Promise<{ readonly id: IngestTokenId; readonly organizationId: OrganizationId } | undefined>;
 
+  /** Whose SCIM token this is; `hash` is SHA-256 hex. */
+  scimTokenByHash(
+    hash: string,
+  ): Promise<{ readonly id: ScimTokenId; readonly organizationId: OrganizationId } | undefined>;
+
   /** For every delivery of alerts: one prepared statement, and the same for any id that is none. */
   alertSource(id: string): Promise<AlertSource | undefined>;
 
@@ -85,6 +91,7 @@ export interface Directory {
   readonly artifacts: ArtifactRepository;
   readonly people: PeopleRepository;
   readonly deletedOrganizations: DeletedOrganizationRepository;
+  readonly provisioning: ScimProvisioning;
   readonly sessions: SessionRepository;
   readonly clients: ClientRepository;
   readonly gateways: GatewayRepository;
@@ -170,6 +177,8 @@ export interface Workspace {
   readonly invitations: InvitationRepository;
   readonly grants: GrantRepository;
   readonly ingestTokens: IngestTokenRepository;
+  readonly scim: ScimRepository;
+  readonly scimTokens: ScimTokenRepository;
   readonly alertSources: AlertSourceRepository;
   readonly alerts: AlertRepository;
   readonly incidents: IncidentRepository;

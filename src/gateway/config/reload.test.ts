@@ -30,6 +30,7 @@ const others: Readonly<Record<string, unknown>> = {
   ingest: { enabled: false, retentionDays: 1, collector: { endpoint: 'https://collector.example' } },
   audit: { statements: true },
   ownTelemetry: { otlp: { endpoint: 'https://collector.example' }, prometheus: { enabled: true, port: 1 } },
+  scim: { organizations: [{ organization: 'Acme', emailDomain: 'acme.example' }] },
   retention: { auditDays: 1, chatDays: 1, incidentDays: 1 },
   storage: { plugin: 'other' },
   issuer: { plugin: 'other' },

@@ -43,6 +43,7 @@ export const reloadableKeys = [
   'limits.defaultWindowHours',
   'governance',
   'costGuard',
+  'scim',
   'retention',
   'ingest.retentionDays',
   'listen.leaveSeconds',
@@ -50,7 +51,7 @@ export const reloadableKeys = [
 
 /** What of the wanted config a gateway that runs can take. All else stays as it is until a restart. */
 export function reloadConfig(running: Config, wanted: Config): Reload {
-  const { log, governance, costGuard, retention } = wanted;
+  const { log, governance, costGuard, scim, retention } = wanted;
   const config: Config = {
     ...running,
     log,
@@ -65,6 +66,7 @@ export function reloadConfig(running: Config, wanted: Config): Reload {
     },
     governance,
     costGuard,
+    scim,
     retention,
     ingest: { ...running.ingest, retentionDays: wanted.ingest.retentionDays },
     listen: { ...running.listen, leaveSeconds: wanted.listen.leaveSeconds },

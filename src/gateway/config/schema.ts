@@ -3,13 +3,31 @@ import { logLevels } from '../process/logger.ts';
 import { shippedPlugins } from '../process/registry.ts';
 import { flag, toolNames } from '../../contract/core/index.ts';
 import { governanceSchema } from './governance.ts';
-import { browserOrigin, byteSize, headerName, headerText, url } from './values.ts';
+import { browserOrigin, byteSize, emailDomain, headerName, headerText, oneOrMore, url } from './values.ts';
 
 const text = z.string().min(1);
 const whole = z.coerce.number().int();
 const count = whole.min(1);
 const byTool = z.partialRecord(z.enum(toolNames), count).default({});
 const port = whole.min(0).max(65_535);
+
+const scimSchema = z
+  .strictObject({
+    organizations: z
+      .array(
+        z.strictObject({
+          organization: text.max(200).describe('Name or id'),
+          emailDomain: oneOrMore(emailDomain).describe('Only people with an address in one of them are provisioned'),
+          adminGroup: oneOrMore(text.max(200))
+            .default([])
+            .describe('Groups, by name or external id, whose members are admins; all others are members'),
+        }),
+      )
+      .max(1_000)
+      .default([]),
+  })
+  .prefault({})
+  .describe('Organizations whose identity provider may provision people by SCIM 2.0');
 
 /** The service's own telemetry and its receivers; off by default. */
 const ownTelemetrySchema = z
@@ -170,6 +188,7 @@ export const configSchema = z
       })
       .prefault({}),
     ownTelemetry: ownTelemetrySchema,
+    scim: scimSchema,
     retention: z
       .strictObject({
         auditDays: kept.default(400).describe('How long audit records are kept'),

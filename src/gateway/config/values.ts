@@ -41,6 +41,15 @@ export const browserOrigin = z
     'must be an origin, such as https://app.example.com, or *',
   );
 
+export const emailDomain = z
+  .string()
+  .regex(/^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/, 'must be a domain such as example.com')
+  .toLowerCase();
+
+/** One value, or a list of them. */
+export const oneOrMore = (item: z.ZodString) =>
+  z.union([item, z.array(item).max(500)]).transform((value) => (typeof value === 'string' ? [value] : value));
+
 export const headerText = z
   .string()
   .min(1)

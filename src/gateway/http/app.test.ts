@@ -407,6 +407,7 @@ describe('the HTTP application', () => {
       admission: {
         telemetry: new Admission(1),
         alerts: new Admission(1),
+        scim: new Admission(1),
         forms: new Admission(1),
         pages: new Admission(1),
       },

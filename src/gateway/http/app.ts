@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { SightlineError, type Instruments, type Logger } from '../../contract/core/index.ts';
-import { pagePaths, type Issuer } from '../../contract/issuer/index.ts';
+import { pagePaths, scimPath, type Issuer } from '../../contract/issuer/index.ts';
 import { asAsked } from '../../identity/verify/challenge.ts';
 import type { AlertReceiver } from '../../incidents/alerts/receiver.ts';
 import { type Admission, expectsContinue, refuseOverload } from '../../limits/admission.ts';
@@ -57,6 +57,8 @@ export interface AppOptions extends Pick<Urls, 'publicUrl' | 'authUrl' | 'basePa
   readonly issuer: Issuer;
   /** What people see; it passes on requests for other paths. */
   readonly pages: RequestHandler;
+  /** For identity providers that provision people. */
+  readonly scim: RequestHandler;
   readonly admission: Lanes;
   /** For people: the name of this installation. */
   readonly resourceName: string;
@@ -79,6 +81,7 @@ export interface AppOptions extends Pick<Urls, 'publicUrl' | 'authUrl' | 'basePa
 export interface Lanes {
   readonly telemetry: Admission;
   readonly alerts: Admission;
+  readonly scim: Admission;
   /** Everything that is posted elsewhere: token exchange, sign-in and other forms. */
   readonly forms: Admission;
   readonly pages: Admission;
@@ -145,6 +148,13 @@ export function createApp(options: AppOptions): (request: IncomingMessage, respo
     alerts,
   );
 
+  app.use(
+    scimPath,
+    headers,
+    admitted(() => admission.scim, instruments),
+    ours,
+    options.scim,
+  );
   const lane = ({ method }: IncomingMessage): Admission => (method === 'POST' ? admission.forms : admission.pages);
   app.use(headers, admitted(lane, instruments), ours);
   app.all(/^\/admin\/v1\//, (request, response) => options.admin(request, response));
@@ -205,12 +215,17 @@ const named: ReadonlySet<string> = new Set([
 function timed(instruments: Instruments): RequestHandler {
   return ({ method, path }, response, next) => {
     const since = performance.now();
-    const route = named.has(path) ? path : path.startsWith('/alerts/') ? '/alerts/{source}' : undefined;
+    const route = named.has(path) ? path : routeOf(path);
     response.on('close', () =>
       instruments.httpRequest(method, route, response.headersSent ? response.statusCode : undefined, since),
     );
     next();
   };
+}
+
+function routeOf(path: string): string | undefined {
+  if (path.startsWith('/alerts/')) return '/alerts/{source}';
+  return path.startsWith(`${scimPath}/`) ? scimPath : undefined;
 }
 
 /** Takes the path of publicUrl off, where a proxy has not done so already. */

@@ -5,6 +5,7 @@ import type { Instruments, SolePluginKind, Tool } from '../../contract/core/inde
 import type { Issuer } from '../../contract/issuer/index.ts';
 import type { Storage } from '../../contract/storage/index.ts';
 import type { Telemetry, TelemetrySink } from '../../contract/telemetry/index.ts';
+import type { createScimRoutes } from '../../identity/scim/routes.ts';
 import type { IdentityParts } from '../../identity/wiring.ts';
 import type { IncidentsParts } from '../../incidents/wiring.ts';
 import type { RateLimit } from '../../mcp/call.ts';
@@ -67,6 +68,7 @@ export interface FrontParts {
   readonly mcp: McpListener;
   readonly pages: ReturnType<typeof createPages>;
   readonly admin: AdminHandler;
+  readonly scim: ReturnType<typeof createScimRoutes>;
   readonly app: Listener;
 }
 

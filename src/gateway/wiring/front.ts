@@ -1,6 +1,9 @@
 import { organizationActivity } from './ingest-activity.ts';
-import { scopes } from '../../contract/issuer/index.ts';
+import { foldCase } from '../../contract/core/index.ts';
+import { scimPath, scopes } from '../../contract/issuer/index.ts';
 import { createChallenge, protectedResourceMetadata, protectedResourcePaths } from '../../identity/verify/challenge.ts';
+import { createProvisioning, type RulesOf } from '../../identity/scim/provisioning.ts';
+import { createScimRoutes } from '../../identity/scim/routes.ts';
 import { cancelChat } from '../../incidents/investigation/worker.ts';
 import { createWebhooks } from '../../incidents/webhooks/webhooks.ts';
 import { Admission } from '../../limits/admission.ts';
@@ -13,6 +16,7 @@ import { clients } from '../../web/client-setup/index.ts';
 import { createPages } from '../../web/pages.ts';
 import { createAdminHandler } from '../admin/handler.ts';
 import { createAdminKeys } from '../admin/keys.ts';
+import type { Config } from '../config/schema.ts';
 import { createApp } from '../http/app.ts';
 import { clientAddress } from '../http/security.ts';
 import { currentRequestId, outsideRequests } from '../process/logger.ts';
@@ -103,6 +107,7 @@ export const frontWiring: Wiring<FrontParts> = {
       issuer,
       ingest,
       ingestTokens,
+      scimTokens,
       alertSources,
       sink,
       agent,
@@ -116,6 +121,11 @@ export const frontWiring: Wiring<FrontParts> = {
       storage,
       keys,
       alertSources,
+      scim: {
+        tokens: scimTokens,
+        rulesOf: provisioningRules(() => cradle.foundation.config),
+        address: `${urls.publicUrl}${scimPath}`,
+      },
       signIn: issuer.signIn,
       authorizationRequests: issuer.authorizationRequests,
       ingest: async (organizationId) => describeIngest(await ingest.config(organizationId)),
@@ -158,7 +168,31 @@ export const frontWiring: Wiring<FrontParts> = {
       logger,
     });
   },
-  app: ({ mcp, receiver, alertReceiver, admin, issuer, pages, serving, messages, instruments, urls, foundation }) =>
+  scim({ storage, scimTokens: tokens, urls, foundation }) {
+    const { logger, now } = foundation;
+    const base = `${urls.publicUrl}${scimPath}`;
+    const provisioning = createProvisioning({
+      storage,
+      now,
+      base,
+      rulesOf: provisioningRules(() => foundation.config),
+    });
+    return createScimRoutes({ tokens, provisioning, base, requestId: currentRequestId, now, logger });
+  },
+  app: ({
+    mcp,
+    receiver,
+    alertReceiver,
+    admin,
+    issuer,
+    pages,
+    scim,
+    serving,
+    messages,
+    instruments,
+    urls,
+    foundation,
+  }) =>
     createApp({
       messages,
       mcp,
@@ -168,7 +202,9 @@ export const frontWiring: Wiring<FrontParts> = {
       admin,
       issuer,
       pages,
+      scim,
       admission: {
+        scim: new Admission(foundation.config.limits.requestsAtOnce),
         telemetry: new Admission(sentAtOnce),
         alerts: new Admission(sentAtOnce),
         forms: new Admission(foundation.config.limits.requestsAtOnce),
@@ -194,3 +230,13 @@ export const frontWiring: Wiring<FrontParts> = {
       logger: foundation.logger,
     }),
 };
+
+/** What the config lets an organization's identity provider do, as it is now. */
+function provisioningRules(config: () => Config): RulesOf {
+  return ({ id, name }) => {
+    const found = config().scim.organizations.find(
+      ({ organization }) => organization === id || foldCase(organization) === foldCase(name),
+    );
+    return found && { emailDomains: found.emailDomain, adminGroups: found.adminGroup };
+  };
+}

@@ -1,6 +1,7 @@
 import { createAlertSources, type AlertSources } from '../../incidents/alerts/sources.ts';
 import { createApiKeys, type ApiKeys } from '../../identity/verify/api-keys.ts';
 import { createIngestTokens, type IngestTokens } from '../../identity/verify/ingest-tokens.ts';
+import { createScimTokens, type ScimTokens } from '../../identity/verify/scim-tokens.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Host, Logger, Vault } from '../../contract/core/index.ts';
 import type { MigrationPlan, MigrationReport, Storage } from '../../contract/storage/index.ts';
@@ -63,6 +64,7 @@ export interface OpenWorkspace extends Foundation {
   readonly migrations: MigrationReport;
   readonly keys: ApiKeys;
   readonly ingestTokens: IngestTokens;
+  readonly scimTokens: ScimTokens;
   readonly people: People;
   readonly organizations: Organizations;
   readonly webhooks: Webhooks;
@@ -105,6 +107,7 @@ export async function openWorkspace(settings: Settings): Promise<OpenWorkspace> 
     migrations,
     keys: createApiKeys({ storage, now }),
     ingestTokens,
+    scimTokens: createScimTokens({ storage, logger, now }),
     people: createPeople({ storage, logger, now }),
     organizations: createOrganizations({
       storage,

@@ -20,6 +20,8 @@ export async function* personExport(
     const workspace = storage.workspace(organization.id);
     for (const { user: _, ...grant } of await workspace.grants.list(userId)) yield line('application', grant);
     for (const key of await workspace.keys.list()) if (key.createdBy === userId) yield line('key', key);
+    const provisioned = await workspace.scim.users({ where: { account: userId }, offset: 0, limit: 1 });
+    for (const user of provisioned.items) yield line('provisioned', user);
     yield* chats(workspace, userId);
     if (audit) yield* records(workspace, userId);
   }

@@ -14,6 +14,7 @@ import { alertSourcePage, removeAlertSourcePage, rotateAlertSourcePage, alertsPa
 import { applicationsPage, revokeApplicationPage } from './integrations/applications.ts';
 import { discardPage, keyPage, pausePage, resumePage, retirePage, revokePage, rotatePage } from './integrations/key.ts';
 import { keysPage } from './integrations/keys.ts';
+import { endScimTokenPage, provisioningPage } from './integrations/provisioning.ts';
 import { endTokenPage, rotateTokenPage, telemetryPage } from './integrations/telemetry.ts';
 import { invitationPage } from './invitation.ts';
 import { invitedPage, revokeInvitationPage, removePage, rolePage } from './members/member.ts';
@@ -46,6 +47,8 @@ export const integrationPages = [
   alertSourcePage,
   rotateAlertSourcePage,
   removeAlertSourcePage,
+  provisioningPage,
+  endScimTokenPage,
   applicationsPage,
   revokeApplicationPage,
 ] as const;

@@ -7,6 +7,7 @@ import {
   later,
   type MakeStorage,
   newInvitation,
+  newScimToken,
   newKey,
   newSession,
   ownStage,
@@ -48,7 +49,9 @@ export function deletedOrganizationPromises(runner: Runner, make: MakeStorage): 
         });
         await workspace.ingestTokens.create({ id: ingest, hash: hashSecret(ingest), sealed: 's', createdBy: 'root' });
         await workspace.alertSources.create({ id: source, name: 'a', plugin: 'p', sealed: 's', createdBy: 'root' });
-        places.push({ id, name, user, key, session, invitation, source, ingest, grant });
+        const scim = newScimToken();
+        await workspace.scimTokens.create(scim);
+        places.push({ id, name, user, key, session, invitation, source, ingest, grant, scim });
       }
       return places;
     }
@@ -57,7 +60,7 @@ export function deletedOrganizationPromises(runner: Runner, make: MakeStorage): 
 
     /** Whether each way in leads somewhere. */
     async function ways({ directory }: Storage, place: Place): Promise<readonly boolean[]> {
-      const { id, name, user, key, session, invitation, source, ingest, grant } = place;
+      const { id, name, user, key, session, invitation, source, ingest, grant, scim } = place;
       const looked = await Promise.all([
         directory.findOrganization(id),
         directory.findOrganization(name),
@@ -66,6 +69,7 @@ export function deletedOrganizationPromises(runner: Runner, make: MakeStorage): 
         directory.liveGrant(grant),
         directory.liveMember(user.id, id),
         directory.ingestTokenByHash(hashSecret(ingest)),
+        directory.scimTokenByHash(scim.hash),
         directory.alertSource(source),
         directory.people.invitation(invitation.hash),
         directory.sessions.find(session.hash).then((found) => found?.membership),

@@ -13,6 +13,7 @@ import {
   newIncident,
   newInvitation,
   newKey,
+  newScimToken,
   newSecret,
   newSession,
   newStep,
@@ -80,6 +81,17 @@ async function furnishOrganization(
   const { members, invitations, grants, keys, ingestTokens, incidents, investigations, chats, audit, scans } =
     workspace;
   await members.add(member, 'admin');
+  const scimToken = newScimToken();
+  await workspace.scimTokens.create(scimToken);
+  await workspace.scimTokens.markUsed(scimToken.id, new Date());
+  const rules = { adminGroups: ['Admins'] };
+  const person = { userName: 'Ünïcödé', email: `${id}@example.org`, name: 'Ada', attributes: '{"title":"Dr"}' };
+  const { user } = await storage.directory.provisioning.provision(
+    id,
+    { ...person, externalId: 'ext', active: true },
+    rules,
+  );
+  await workspace.scim.saveGroup({ displayName: 'Admins', externalId: 'ext', add: [user.id] }, rules);
   await storage.directory.people.syncMemberships(provided, [
     ...(await storage.directory.people.memberships(provided)).map(({ organization, role }) => ({
       organizationId: organization.id,

@@ -10,6 +10,9 @@ import {
   type InvitationId,
   type KeyId,
   type MessageId,
+  type ScimGroupId,
+  type ScimTokenId,
+  type ScimUserId,
   type UserId,
 } from '../../../src/contract/core/index.ts';
 import type { AlertNotice } from '../../../src/contract/alerts/index.ts';
@@ -26,6 +29,7 @@ import {
   newIncident,
   newInvitation,
   newKey,
+  newScimToken,
   newSecret,
   newStep,
   present,
@@ -51,6 +55,9 @@ interface Ids {
   readonly idempotencyKey: string;
   readonly result: string;
   readonly webhook: WebhookId;
+  readonly scimToken: ScimTokenId;
+  readonly scimUser: ScimUserId;
+  readonly scimGroup: ScimGroupId;
 }
 
 type Repositories = Omit<Workspace, 'organizationId'>;
@@ -66,6 +73,8 @@ const now = new Date();
 const kept = { holder: 'h', sealed: 'secret result', expiresAt: inAnHour() };
 const bounds = { perHolder: { results: 1, bytes: 1_000 }, overall: { results: 1, bytes: 1_000 } };
 const reply = { message: 'mine now', author: ada, engine: 'e' };
+
+const scimRules = { adminGroups: ['mine now', 'mine'] };
 
 const source = { plugin: 'generic', sealed: 'secret', createdBy: 'secret admin' };
 const notice: AlertNotice = {
@@ -111,6 +120,35 @@ const probes: Probes = {
     current: async ({ ingestTokens }) => (await ingestTokens.current())?.sealed,
     list: async ({ ingestTokens }) => ingestTokens.list(),
     revoke: ({ ingestTokens }, { token }) => ingestTokens.revoke(token),
+  },
+  scimTokens: {
+    create: ({ scimTokens }) => scimTokens.create({ ...newScimToken(), createdBy: 'mine' }),
+    list: async ({ scimTokens }) => (await scimTokens.list()).filter(({ createdBy }) => createdBy.includes('secret')),
+    revoke: ({ scimTokens }, { scimToken }) => scimTokens.revoke(scimToken),
+    markUsed: ({ scimTokens }, { scimToken }) => scimTokens.markUsed(scimToken, new Date()),
+  },
+  scim: {
+    user: ({ scim }, { scimUser }) => scim.user(scimUser),
+    users: async ({ scim }, { scimUser, address }) => [
+      await scim.users({ where: {}, offset: 0, limit: 100 }),
+      await scim.users({ where: { id: scimUser }, offset: 0, limit: 100 }),
+      await scim.users({ where: { email: address }, offset: 0, limit: 100 }),
+      await scim.users({ where: { userName: 'secret person' }, offset: 0, limit: 100 }),
+    ],
+    group: ({ scim }, { scimGroup }) => scim.group(scimGroup),
+    groups: async ({ scim }, { scimGroup, scimUser }) => [
+      await scim.groups({ where: {}, offset: 0, limit: 100 }),
+      await scim.groups({ where: { id: scimGroup }, offset: 0, limit: 100 }),
+      await scim.groups({ where: { member: scimUser }, offset: 0, limit: 100 }),
+    ],
+    groupMembers: ({ scim }, { scimGroup }) => scim.groupMembers([scimGroup], 100),
+    saveGroup: async ({ scim }, { scimGroup, scimUser }) => [
+      await outcome(scim.saveGroup({ id: scimGroup, displayName: 'mine now' }, scimRules)),
+      await outcome(scim.saveGroup({ id: scimGroup, remove: [scimUser] }, scimRules)),
+      await outcome(scim.saveGroup({ displayName: 'mine', add: [scimUser] }, scimRules)),
+    ],
+    removeGroup: ({ scim }, { scimGroup }) => scim.removeGroup(scimGroup, scimRules),
+    settleRoles: ({ scim }) => scim.settleRoles({ adminGroups: ['secret group'] }),
   },
   alertSources: {
     create: async ({ alertSources }) =>
@@ -243,6 +281,18 @@ async function furnish({ directory }: Storage, workspace: Workspace): Promise<Id
   await workspace.keys.addSecret(key.id, newSecret());
   const token = { id: newId('it'), hash: newId('it'), sealed: 'secret token', createdBy: 'ada' };
   await workspace.ingestTokens.create(token);
+  const scimToken = newScimToken();
+  await workspace.scimTokens.create({ ...scimToken, createdBy: 'secret admin' });
+  const provisioned = {
+    userName: 'secret person',
+    email: address,
+    name: 'secret person',
+    active: true,
+    attributes: '{}',
+  };
+  const { user: scimUser } = await directory.provisioning.provision(workspace.organizationId, provisioned, scimRules);
+  const members = { displayName: 'secret group', add: [scimUser.id] };
+  const { group: scimGroup } = await workspace.scim.saveGroup(members, scimRules);
   const alertSource = { ...source, id: newId('als'), name: 'secret source' };
   await workspace.alertSources.create(alertSource);
   await workspace.alerts.record([{ source: alertSource, notices: [notice] }], 'e');
@@ -286,6 +336,9 @@ async function furnish({ directory }: Storage, workspace: Workspace): Promise<Id
     idempotencyKey,
     result,
     webhook,
+    scimToken: scimToken.id,
+    scimUser: scimUser.id,
+    scimGroup: scimGroup.id,
   };
 }
 
@@ -307,11 +360,15 @@ function nothing(): Ids {
     idempotencyKey: newId('msg'),
     result: newId('res'),
     webhook: newId('whk'),
+    scimToken: newId('sct'),
+    scimUser: newId('scu'),
+    scimGroup: newId('scg'),
   };
 }
 
 /** All that can be read of an organization. */
-function everything(workspace: Workspace, { alerted, incident, chat, investigation, key, result }: Ids) {
+function everything(workspace: Workspace, ids: Ids) {
+  const { alerted, incident, chat, investigation, key, result } = ids;
   const { keys, members, invitations, grants, ingestTokens, incidents, investigations, chats, audit, scans } =
     workspace;
   return Promise.all([
@@ -336,6 +393,10 @@ function everything(workspace: Workspace, { alerted, incident, chat, investigati
     scans.total(day),
     workspace.keptResults.find(result, kept.holder, now),
     workspace.webhooks.list(),
+    workspace.scimTokens.list(),
+    workspace.scim.users({ where: {}, offset: 0, limit: 100 }),
+    workspace.scim.groups({ where: {}, offset: 0, limit: 100 }),
+    workspace.scim.groupMembers([ids.scimGroup], 100),
   ]);
 }
 

@@ -8,6 +8,7 @@ import type {
   NewIncident,
   NewInvitation,
   NewKey,
+  NewScimToken,
   NewSession,
   Organization,
   Storage,
@@ -147,6 +148,11 @@ export const agent: Actor = { kind: 'agent', id: 'playbook', name: 'Playbook' };
 
 /** Text that breaks what quotes, cuts, escapes or counts bytes carelessly. */
 export const awkward = `'; DROP TABLE chats; -- "q" \`b\` \\ % _ ! ? ?? :a $1 {} \u{1F600}\u{1F9D1}\u200D\u{1F680} Ünïcödé ÅÄÖ 日本語 \u202Eabc\r\n\t`;
+
+export function newScimToken(): NewScimToken {
+  const id = newId('sct');
+  return { id, hash: hashSecret(id), lastFour: id.slice(-4), createdBy: 'usr_x' };
+}
 
 export function newKey(overrides: Partial<NewKey> = {}): NewKey {
   const id = newId('ak');

@@ -6,10 +6,19 @@ import { issuerHost } from '../../../src/gateway/wiring/plugins.ts';
 import { createPeople } from '../../../src/identity/people/create-people.ts';
 import { createOrganizations } from '../../../src/identity/people/organizations.ts';
 import { createApiKeys } from '../../../src/identity/verify/api-keys.ts';
+import { createProvisioning, type RulesOf } from '../../../src/identity/scim/provisioning.ts';
+import { createScimRoutes } from '../../../src/identity/scim/routes.ts';
+import { createScimTokens, type ScimTokens } from '../../../src/identity/verify/scim-tokens.ts';
 import { createIngestTokens } from '../../../src/identity/verify/ingest-tokens.ts';
 import { silentLogger, testHost } from '../../contract/host.ts';
 import type { Logger } from '../../../src/contract/core/index.ts';
-import type { AuthorizationRequests, Issuer, Role, SignIn } from '../../../src/contract/issuer/index.ts';
+import {
+  scimPath,
+  type AuthorizationRequests,
+  type Issuer,
+  type Role,
+  type SignIn,
+} from '../../../src/contract/issuer/index.ts';
 import type { Organization, Storage, User } from '../../../src/contract/storage/index.ts';
 import { createSiteApp } from '../../support/http-app.ts';
 import { clientAddress } from '../../../src/gateway/http/security.ts';
@@ -48,6 +57,7 @@ export interface Site {
   readonly address: string;
   readonly storage: Storage;
   readonly people: People;
+  readonly scimTokens: ScimTokens;
   readonly issuer: Issuer;
   /** Milliseconds that the pages' clock is ahead. */
   ahead: number;
@@ -105,6 +115,10 @@ async function serve(storage: Storage, served: Served, closed?: () => Promise<vo
   const config = issuerPlugin.configSchema.parse({ clients: { registered: [desktop] } });
   const issuer = issuerPlugin.create(config, issuerHost(host, recorded(storage), resource));
   await issuer.start(AbortSignal.timeout(30_000));
+  const scimTokens = createScimTokens({ storage: watched, now, logger });
+  const base = `${authUrl}${scimPath}`;
+  const provisioning = createProvisioning({ storage: watched, now, base, rulesOf });
+  const scim = createScimRoutes({ tokens: scimTokens, provisioning, base, requestId: randomUUID, now, logger });
   const pages = createPages({
     people,
     organizations,
@@ -117,6 +131,7 @@ async function serve(storage: Storage, served: Served, closed?: () => Promise<vo
       arrival: { at: now(), service: 'cart' },
       refusals: [{ reason: 'The body is not gzip.', userAgent: 'sdk<1>', count: 3, last: now() }],
     }),
+    scim: { tokens: scimTokens, rulesOf, address: base },
     alertSources: createAlertSources({
       storage: watched,
       vault,
@@ -141,6 +156,7 @@ async function serve(storage: Storage, served: Served, closed?: () => Promise<vo
   const app = createSiteApp({
     issuer,
     pages,
+    scim,
     authUrl,
     resource,
     allowedHosts: [address, `localhost:${port}`, new URL(authUrl).host],
@@ -152,6 +168,7 @@ async function serve(storage: Storage, served: Served, closed?: () => Promise<vo
     address,
     storage,
     people,
+    scimTokens,
     issuer,
     log,
     get ahead() {
@@ -182,6 +199,12 @@ async function serve(storage: Storage, served: Served, closed?: () => Promise<vo
     },
   };
 }
+
+/** Each organization has a domain by its name, and one that all share; one that is called otherwise is not provisioned. */
+const rulesOf: RulesOf = ({ name }) =>
+  name === 'Unprovisioned'
+    ? undefined
+    : { emailDomains: [`${name.toLowerCase()}.example`, 'shared.example'], adminGroups: ['Sightline Admins'] };
 
 function keepingLogger(log: string[]): Logger {
   const keep = (fields: object, message: string) => {
