@@ -15,6 +15,7 @@ import { physicalColumns } from '../cells.ts';
 import { RunningJob } from '../jobs.ts';
 import { keyPath, textLiteral } from '../literals.ts';
 import { presets } from '../presets/index.ts';
+import { sinkTables, type SinkTable } from './sinks.ts';
 import type { Warehouse } from '../warehouse.ts';
 import { relationWriter } from '../writer.ts';
 
@@ -33,7 +34,46 @@ export async function inspect(warehouse: Warehouse, host: TelemetryHost, signal:
     const [best] = bestFirst(tried.filter((found) => found !== undefined));
     if (best !== undefined) candidates.push(best);
   }
+  const byHand = await ofSinks(datasets, host, api, columns, signal);
+  candidates.push(...(byHand === undefined ? [] : [byHand]));
   return { server: `BigQuery, project ${projectId}, ${location}`, candidates: bestFirst(candidates) };
+}
+
+/** The first table of logs and the first of spans that sinks wrote; of the others their titles. */
+async function ofSinks(
+  datasets: readonly string[],
+  host: TelemetryHost,
+  api: Api,
+  columns: PhysicalColumns,
+  signal: AbortSignal,
+): Promise<InspectedPreset | undefined> {
+  const all: SinkTable[] = [];
+  for (const dataset of datasets) all.push(...(await sinkTables(dataset, api, columns, signal)));
+  const chosen = (['spans', 'logs'] as const).flatMap((name) => all.find(({ table }) => table === name) ?? []);
+  if (chosen.length === 0) return undefined;
+  const tables = Object.fromEntries(chosen.map(({ table, source }) => [table, source]));
+  const absent = tableNames.filter((name) => tables[name] === undefined);
+  const mapping = { tables: { ...tables, ...Object.fromEntries(absent.map((name) => [name, false])) } };
+  const resolved = await host.mapping.resolve(
+    mappingSchema.parse(mapping),
+    presets,
+    columns,
+    relationWriter({ guarded: false }),
+  );
+  const others = all.filter((each) => !chosen.includes(each));
+  return {
+    preset: 'by hand',
+    title: chosen.map(({ title }) => title).join('; '),
+    mapping,
+    notes: [
+      ...chosen.flatMap(({ notes }) => notes),
+      ...others.map(({ table, source }) => ({
+        what: `otel.${table}`,
+        found: `${source.from.replaceAll('`', '')} is another: read them together by a view with UNION ALL`,
+      })),
+    ],
+    ...inspected(resolved, words),
+  };
 }
 
 /** The preset's usual datasets, then each of the config's in all places, and in each place alone. */

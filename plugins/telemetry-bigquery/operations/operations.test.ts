@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { mappingSchema, type Finding } from '../../../src/contract/telemetry/index.ts';
-import { collectorTables, googleCloudTables } from '../../../test/support/bigquery/layouts.ts';
+import { collectorTables, googleCloudTables, sinkTables } from '../../../test/support/bigquery/layouts.ts';
 import { at } from '../../../test/support/bigquery/server.ts';
 import { Harness, type HarnessConfig } from '../support/harness.ts';
 
@@ -212,6 +212,54 @@ describe('the inspection', () => {
     made.server.script('COUNTIF', { fields: [{ name: 'f0_', type: 'BOOLEAN' }], rows: [['true']] });
     const { candidates = [] } = (await made.telemetry.operations?.inspect(signal())) ?? {};
     expect(candidates[0]?.mapping).toMatchObject({ names: { keys: 'nested' } });
+  });
+
+  it('maps by hand what sinks of Cloud Logging and Cloud Trace wrote, and names what does not fit', async () => {
+    const made = await make({ datasets: ['logs', 'traces', 'absent'] });
+    made.server.tables.clear();
+    for (let day = 1; day <= 28; day += 1) {
+      made.server.tables.set(`acme-observability.logs.stdout_202611${String(day).padStart(2, '0')}`, sinkTables.logs);
+    }
+    made.server.tables.set('acme-observability.logs.invoices', { fields: [{ name: 'id', type: 'INTEGER' }] });
+    made.server.tables.set('acme-observability.traces.cloud_trace', sinkTables.spans);
+    const { candidates = [] } = (await made.telemetry.operations?.inspect(signal())) ?? {};
+    expect(candidates).toHaveLength(1);
+    const [found] = candidates;
+    expect(found).toMatchObject({
+      preset: 'by hand',
+      title: expect.stringMatching(/Cloud Trace in traces\.cloud_trace.*Cloud Logging in logs\.stdout$/),
+      found: { spans: 'traces.cloud_trace', logs: 'logs.stdout' },
+    });
+    const { tables } = mappingSchema.parse(found?.mapping);
+    expect(tables).toMatchObject({
+      metrics: false,
+      spans: {
+        from: '`traces.cloud_trace`',
+        columns: {
+          time: 'span.startTime',
+          trace_id: "IFNULL(REGEXP_EXTRACT(span.name, r'traces/([0-9a-f]+)'), '')",
+          name: "IFNULL(span.displayName.value, '')",
+        },
+        timeBounds: [expect.stringContaining('_PARTITIONTIME'), expect.stringContaining('_PARTITIONTIME')],
+      },
+      logs: {
+        columns: {
+          time: '`timestamp`',
+          body: "COALESCE(textPayload, IF(jsonPayload IS NULL, NULL, TO_JSON_STRING(jsonPayload)), '')",
+          service_name: "COALESCE(resource.labels.container_name, '')",
+          attributes: "IFNULL(TO_JSON(labels), JSON '{}')",
+        },
+      },
+    });
+    const notes = found?.notes ?? [];
+    expect(notes).toContainEqual({
+      what: 'otel.logs',
+      found: expect.stringMatching(/^28 daily tables \(stdout_20261128\).*partitioned table, logs\.stdout$/),
+    });
+    expect(notes.map(({ what }) => what)).toEqual(
+      expect.arrayContaining(['otel.spans.service_name', 'otel.spans.attributes', 'otel.logs.attributes']),
+    );
+    expect(JSON.stringify(candidates)).not.toContain('invoices');
   });
 
   it('finds nothing where there is nothing', async () => {

@@ -66,7 +66,7 @@ const severities = {
   EMERGENCY: 21,
 } as const;
 
-const severityNumber = Object.entries(severities)
+export const severityNumber = Object.entries(severities)
   .map(([name, number]) => `WHEN '${name}' THEN ${number}`)
   .join(' ');
 

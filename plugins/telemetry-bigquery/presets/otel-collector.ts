@@ -7,7 +7,7 @@ import { json, plain, present, text, type Wanted } from '../writer.ts';
  * Partitions are of the time rows arrived, which is after the time they are of: never long before `start`, and later than
  * `end` by as much as a sender was cut off. Rows that arrived last are in no partition yet.
  */
-function arrivedAround(column: string): readonly string[] {
+export function arrivedAround(column: string): readonly string[] {
   return [
     `${column} IS NULL OR ${column} >= TIMESTAMP_SUB(TIMESTAMP_TRUNC({start}, DAY), INTERVAL 1 DAY)`,
     `${column} IS NULL OR ${column} < TIMESTAMP_ADD({end}, INTERVAL 3 DAY)`,

@@ -122,3 +122,47 @@ export const googleCloudTables: Readonly<Record<'_AllSpans' | '_AllLogs', Script
     ),
   },
 };
+
+const span = [
+  'name STRING',
+  'spanId STRING',
+  'parentSpanId STRING',
+  'displayName RECORD value:STRING',
+  'startTime TIMESTAMP',
+  'endTime TIMESTAMP',
+  'spanKind STRING',
+  'status RECORD code:INTEGER message:STRING',
+];
+
+/** As sinks of Cloud Logging and Cloud Trace write them. */
+export const sinkTables: Readonly<Record<'logs' | 'spans', ScriptedTable>> = {
+  logs: {
+    fields: fields(
+      'logName STRING',
+      'resource RECORD type:STRING labels:RECORD',
+      'textPayload STRING',
+      'jsonPayload RECORD message:STRING',
+      'timestamp TIMESTAMP',
+      'receiveTimestamp TIMESTAMP',
+      'severity STRING',
+      'insertId STRING',
+      'labels RECORD k8s_pod_app:STRING',
+      'trace STRING',
+      'spanId STRING',
+      'traceSampled BOOLEAN',
+    ).map((field) =>
+      field.name === 'resource'
+        ? {
+            ...field,
+            fields: (field.fields ?? []).map((inner) =>
+              inner.name === 'labels' ? { ...inner, fields: fields('container_name STRING') } : inner,
+            ),
+          }
+        : field,
+    ),
+  },
+  spans: {
+    byArrival: true,
+    fields: [{ name: 'span', type: 'RECORD', mode: 'NULLABLE', fields: fields(...span) }],
+  },
+};

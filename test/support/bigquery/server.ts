@@ -68,6 +68,8 @@ interface Job {
 export class BigqueryServer {
   readonly requests: RecordedRequest[] = [];
   readonly tables = new Map<string, ScriptedTable>();
+  /** Of a dataset's tables, a page. */
+  mostListed = 20;
   /** Which script a statement has; the last that fits. */
   readonly #scripts: { readonly fits: (sql: string) => boolean; readonly script: Script }[] = [];
   readonly #jobs = new Map<string, Job>();
@@ -152,6 +154,8 @@ export class BigqueryServer {
     }
     const table = /^\/projects\/([^/]+)\/datasets\/([^/]+)\/tables\/([^/]+)$/.exec(path);
     if (table !== null) return this.#table(table.slice(1).map(decodeURIComponent).join('.'), response);
+    const dataset = /^\/projects\/([^/]+)\/datasets\/([^/]+)\/tables$/.exec(path);
+    if (dataset !== null) return this.#listed(dataset.slice(1).join('.'), url.searchParams, response);
     if (method === 'POST' && path.endsWith('/jobs')) return this.#insert(body, path.split('/')[2] ?? '', response);
     const cancel = /\/jobs\/([^/]+)\/cancel$/.exec(path)?.[1];
     if (cancel !== undefined) {
@@ -163,6 +167,15 @@ export class BigqueryServer {
     const results = /\/queries\/([^/]+)$/.exec(path)?.[1];
     if (results !== undefined) return this.#results(results, url.searchParams, request, response);
     fail(response, { status: 404, reason: 'notFound', message: `Not found: ${path}` });
+  }
+
+  #listed(dataset: string, query: URLSearchParams, response: ServerResponse): void {
+    const names = [...this.tables.keys()].filter((path) => path.startsWith(`${dataset}.`));
+    if (names.length === 0) return fail(response, { status: 404, reason: 'notFound', message: 'Not found: Dataset' });
+    const from = Number(query.get('pageToken') ?? 0);
+    const to = from + Math.min(Number(query.get('maxResults') ?? 50), this.mostListed);
+    const tables = names.slice(from, to).map((path) => ({ tableReference: { tableId: path.split('.').at(-1) } }));
+    send(response, 200, { tables, ...(to < names.length && { nextPageToken: String(to) }) });
   }
 
   #table(path: string, response: ServerResponse): void {
