@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { examine } from '../src/cli/examination.ts';
 import { removeDirectory, root, sightline, startGateway, temporaryDirectory } from './support/gateway.ts';
 
 const plugin = join(root, 'test/support/probed-warehouse.ts');
 let directory = '';
 let config: readonly string[] = [];
 
-const configure = async (finds: 'ok' | 'warn' | 'fail') => {
+const configure = async (finds: 'ok' | 'warn' | 'fail' | 'no end') => {
   const file = join(directory, 'sightline.config.json');
   await writeFile(file, JSON.stringify({ telemetry: { plugin, finds } }));
   config = ['--config', file];
@@ -40,6 +41,21 @@ describe('a warehouse whose boundary does not hold', () => {
       detail: 'A raw SELECT saw 3 rows of another tenant.',
       hint: 'REVOKE it.',
     });
+  });
+
+  it('cannot keep the doctor from its end', async () => {
+    await configure('ok');
+    await sightline(directory, ['org', 'create', 'acme', ...config]);
+    await configure('no end');
+    const settings = { data: directory, config: config[1], port: undefined };
+    const checks = await examine(settings, { check: 20_000, storage: 60_000, warehouse: 300 });
+    expect(checks).toContainEqual({
+      check: 'telemetry',
+      status: 'fail',
+      detail: 'It did not end within 0.3 s.',
+      hint: expect.stringContaining('again'),
+    });
+    expect(checks.map(({ check }) => check)).toEqual(expect.arrayContaining(['storage', 'agent', 'gateway', 'port']));
   });
 
   it('is served when its operator has accepted that, with a warning by name', async () => {

@@ -10,21 +10,28 @@ import { warehouseTrouble } from '../gateway/wiring/warehouse-trouble.ts';
 import { checkConfig } from '../gateway/wiring/config.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
 import { openWorkspace, type OpenWorkspace } from '../gateway/wiring/workspace.ts';
-import { SightlineError } from '../contract/core/index.ts';
+import { SightlineError, within } from '../contract/core/index.ts';
 import type { Finding, ValueNote } from '../contract/telemetry/index.ts';
 
 type Verdict = Omit<Finding, 'check'>;
 
 const gibibyte = 1024 ** 3;
 
+/** After so long a check has failed, whatever becomes of it: some plugins are not ours, and not every one heeds a signal. */
+const deadlines = { check: 30_000, storage: 600_000, warehouse: 200_000 };
+
 /** Looks at everything a gateway needs. Changes nothing but this: an existing storage is brought up to date by opening it. */
-export async function examine(settings: Settings): Promise<readonly Finding[]> {
+export async function examine(settings: Settings, deadlinesMs = deadlines): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
-  const look = async (check: string, finding: () => Verdict | Promise<Verdict>): Promise<void> => {
-    findings.push({ check, ...(await attempt(finding)) });
+  const look = async (
+    check: string,
+    finding: () => Verdict | Promise<Verdict>,
+    deadlineMs = deadlinesMs.check,
+  ): Promise<void> => {
+    findings.push({ check, ...(await attempt(finding, deadlineMs)) });
   };
   await look('Node.js', () => ({ status: 'ok', detail: process.versions.node }));
-  const loaded = await checkConfig(settings).catch((error: unknown) => error);
+  const loaded = await inTime(checkConfig(settings), deadlinesMs.check).catch((error: unknown) => error);
   if (!isLoaded(loaded)) return [...findings, { check: 'configuration', ...failed(loaded) }];
   const { file, config } = loaded;
   findings.push({ check: 'configuration', status: 'ok', detail: file ?? 'no file, the defaults' });
@@ -39,18 +46,22 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
     return findings;
   }
   let workspace: OpenWorkspace | undefined;
-  await look('storage', async () => {
-    workspace = await openWorkspace(settings);
-    const count = (await workspace.storage.directory.organizations()).length;
-    const migrated = workspace.migrations.applied.length > 0 ? ', just migrated' : '';
-    return { status: 'ok', detail: `version ${workspace.migrations.version}${migrated}, ${count} organizations` };
-  });
+  await look(
+    'storage',
+    async () => {
+      workspace = await openWorkspace(settings);
+      const count = (await workspace.storage.directory.organizations()).length;
+      const migrated = workspace.migrations.applied.length > 0 ? ', just migrated' : '';
+      return { status: 'ok', detail: `version ${workspace.migrations.version}${migrated}, ${count} organizations` };
+    },
+    deadlinesMs.storage,
+  );
   if (workspace === undefined) return findings;
   try {
-    findings.push(...(await warehouse(workspace)));
+    findings.push(...(await warehouse(workspace, deadlinesMs.warehouse)));
     const opened = workspace;
     await look('agent', () => agent(opened));
-    const gateway = await workspace.runningGateway();
+    const gateway = await inTime(workspace.runningGateway(), deadlinesMs.check).catch(() => undefined);
     if (gateway === undefined) {
       findings.push({
         check: 'gateway',
@@ -64,12 +75,13 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
       await look('components', () => components(gateway.url));
       if (config.ingest.enabled) {
         await look('ingest', () => activityFinding(dataDirectory));
-        const atOnce = await enginesAtOnce(opened);
+        const atOnce = await inTime(enginesAtOnce(opened), deadlinesMs.check).catch(() => undefined);
         if (atOnce !== undefined) await look('engines', () => crowdingFinding(dataDirectory, atOnce));
       }
     }
   } finally {
-    await workspace.close();
+    // What does not close ends with the process.
+    await inTime(workspace.close(), deadlinesMs.check).catch(() => {});
   }
   return findings;
 }
@@ -78,12 +90,20 @@ function isLoaded(value: unknown): value is Awaited<ReturnType<typeof checkConfi
   return typeof value === 'object' && value !== null && 'config' in value && !(value instanceof Error);
 }
 
-async function attempt(finding: () => Verdict | Promise<Verdict>): Promise<Verdict> {
+async function attempt(finding: () => Verdict | Promise<Verdict>, deadlineMs: number): Promise<Verdict> {
   try {
-    return await finding();
+    return await inTime((async () => await finding())(), deadlineMs);
   } catch (error) {
     return failed(error);
   }
+}
+
+async function inTime<Answer>(work: Promise<Answer>, deadlineMs: number): Promise<Answer> {
+  const late = () =>
+    new SightlineError('unavailable', `It did not end within ${deadlineMs / 1_000} s.`, {
+      hint: 'Run sightline doctor again; if it says the same, see whether what it asks for answers.',
+    });
+  return await within(deadlineMs, work, late);
 }
 
 function failed(error: unknown): Verdict {
@@ -163,7 +183,7 @@ function untried(plugin: string): Verdict {
 }
 
 /** A warehouse that is not ours is tried as an intruder would; the embedded one has nothing to try. */
-async function warehouse(workspace: OpenWorkspace): Promise<readonly Finding[]> {
+async function warehouse(workspace: OpenWorkspace, deadlineMs: number): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   const opened = await attempt(async () => {
     const { label, telemetry } = await openWarehouse(workspace);
@@ -181,7 +201,7 @@ async function warehouse(workspace: OpenWorkspace): Promise<readonly Finding[]> 
     } finally {
       await telemetry.stop();
     }
-  });
+  }, deadlineMs);
   return [{ check: 'telemetry', ...opened }, ...findings];
 }
 

@@ -3,7 +3,7 @@ import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
 import type { WarehouseOperations } from '../../src/contract/telemetry/index.ts';
 import duckdb from '../../plugins/telemetry-duckdb/index.ts';
 
-const configSchema = z.strictObject({ finds: z.enum(['ok', 'warn', 'fail']) });
+const configSchema = z.strictObject({ finds: z.enum(['ok', 'warn', 'fail', 'no end']) });
 
 /** The embedded engine under a warehouse's operations, whose probe finds what the config says. */
 export default definePlugin({
@@ -31,12 +31,14 @@ export default definePlugin({
       probe: async () => [
         {
           check: 'other rows',
-          status: finds,
+          status: finds === 'no end' ? 'ok' : finds,
           detail: 'A raw SELECT saw 3 rows of another tenant.',
           hint: 'REVOKE it.',
         },
       ],
     };
-    return Object.assign(telemetry, { operations });
+    // A plugin of somebody's that heeds no signal.
+    const endless = { start: () => new Promise<never>(() => {}), stop: () => new Promise<never>(() => {}) };
+    return Object.assign(telemetry, { operations }, finds === 'no end' ? endless : {});
   },
 });
