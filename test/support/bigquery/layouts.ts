@@ -123,46 +123,46 @@ export const googleCloudTables: Readonly<Record<'_AllSpans' | '_AllLogs', Script
   },
 };
 
-const span = [
-  'name STRING',
-  'spanId STRING',
-  'parentSpanId STRING',
-  'displayName RECORD value:STRING',
-  'startTime TIMESTAMP',
-  'endTime TIMESTAMP',
-  'spanKind STRING',
-  'status RECORD code:INTEGER message:STRING',
-];
+function record(name: string, ...inner: readonly Field[]): Field {
+  return { name, type: 'RECORD', mode: 'NULLABLE', fields: inner };
+}
 
 /** As sinks of Cloud Logging and Cloud Trace write them. */
 export const sinkTables: Readonly<Record<'logs' | 'spans', ScriptedTable>> = {
   logs: {
-    fields: fields(
-      'logName STRING',
-      'resource RECORD type:STRING labels:RECORD',
-      'textPayload STRING',
-      'jsonPayload RECORD message:STRING',
-      'timestamp TIMESTAMP',
-      'receiveTimestamp TIMESTAMP',
-      'severity STRING',
-      'insertId STRING',
-      'labels RECORD k8s_pod_app:STRING',
-      'trace STRING',
-      'spanId STRING',
-      'traceSampled BOOLEAN',
-    ).map((field) =>
-      field.name === 'resource'
-        ? {
-            ...field,
-            fields: (field.fields ?? []).map((inner) =>
-              inner.name === 'labels' ? { ...inner, fields: fields('container_name STRING') } : inner,
-            ),
-          }
-        : field,
-    ),
+    fields: [
+      record('resource', ...fields('type STRING'), record('labels', ...fields('container_name STRING'))),
+      ...fields(
+        'logName STRING',
+        'textPayload STRING',
+        'jsonPayload RECORD message:STRING',
+        'timestamp TIMESTAMP',
+        'receiveTimestamp TIMESTAMP',
+        'severity STRING',
+        'insertId STRING',
+        'labels RECORD k8s_pod_app:STRING',
+        'trace STRING',
+        'spanId STRING',
+        'traceSampled BOOLEAN',
+      ),
+    ],
   },
   spans: {
     byArrival: true,
-    fields: [{ name: 'span', type: 'RECORD', mode: 'NULLABLE', fields: fields(...span) }],
+    fields: [
+      record(
+        'span',
+        ...fields(
+          'name STRING',
+          'spanId STRING',
+          'parentSpanId STRING',
+          'displayName RECORD value:STRING',
+          'startTime TIMESTAMP',
+          'endTime TIMESTAMP',
+          'spanKind STRING',
+          'status RECORD code:INTEGER message:STRING',
+        ),
+      ),
+    ],
   },
 };
