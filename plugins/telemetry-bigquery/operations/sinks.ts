@@ -26,7 +26,7 @@ const listing = z.object({
   nextPageToken: z.string().optional(),
 });
 
-/** Looks at the first tables of a dataset, of those that are made daily at the newest of each. */
+/** Looks at the first tables of a dataset; where one is made each day, at the newest. */
 export async function sinkTables(
   dataset: string,
   api: Api,
