@@ -23,6 +23,7 @@ export async function endAccess(
     const scope = await enter(organizationId);
     const member = await isMember(scope, userId);
     const keys = await endKeys(scope, userId);
+    await knex('admin_keys').where({ created_by: userId, organization_id: organizationId }).delete();
     if (only === undefined) {
       await endGrants(scope, { user_id: userId });
       await endInvitationsBy(scope, userId);
@@ -59,6 +60,7 @@ export async function erase(
     const member = await isMember(scope, userId);
     if (member && (await isLive(knex, organizationId))) await keepAnAdmin(scope, userId);
     const keys = await endKeys(scope, userId);
+    await knex('admin_keys').where({ created_by: userId, organization_id: organizationId }).delete();
     await endMembership(scope, userId);
     await forget(scope, userId, [user.email, user.name], chats);
     await scope.from('invitations').where({ email_key: user.email_key }).delete();

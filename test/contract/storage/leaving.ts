@@ -1,4 +1,4 @@
-import { newId } from '../../../src/contract/core/index.ts';
+import { hashSecret, newId } from '../../../src/contract/core/index.ts';
 import {
   deletedPerson,
   type Actor,
@@ -41,8 +41,8 @@ export function leavingPromises(runner: Runner, make: MakeStorage): void {
       expect(new Map(ended.map(({ organizationId, keys }) => [organizationId, keys]))).toEqual(
         new Map(left.map(({ organizationId, key }) => [organizationId, [key.id]])),
       );
-      for (const each of left) expect(await alive(directory, each)).toEqual([false, false, false, false]);
-      expect(await alive(directory, stays)).toEqual([true, true, true, true]);
+      for (const each of left) expect(await alive(directory, each)).toEqual([false, false, false, false, false]);
+      expect(await alive(directory, stays)).toEqual([true, true, true, true, true]);
       expect((await directory.findUser(user.id))?.enabled).toBe(false);
       expect(await directory.people.memberships(user.id)).toHaveLength(2);
     });
@@ -56,8 +56,8 @@ export function leavingPromises(runner: Runner, make: MakeStorage): void {
       expect(await people().endAccess(user.id, here.organizationId)).toEqual([
         { organizationId: here.organizationId, member: true, keys: [gone.key.id] },
       ]);
-      expect(await alive(directory, gone)).toEqual([false, false, false, false]);
-      expect(await alive(directory, kept)).toEqual([true, true, true, true]);
+      expect(await alive(directory, gone)).toEqual([false, false, false, false, false]);
+      expect(await alive(directory, kept)).toEqual([true, true, true, true, true]);
       expect(await directory.findUser(user.id)).toEqual(user);
       expect((await directory.people.memberships(user.id)).map(({ role }) => role)).toEqual(['admin']);
     });
@@ -72,7 +72,7 @@ export function leavingPromises(runner: Runner, make: MakeStorage): void {
       expect(await people().erase(user.id, { organizationId: there.organizationId, chats: 'delete' })).toMatchObject({
         account: false,
       });
-      expect(await alive(stage().storage.directory, own)).toEqual([true, true, true, true]);
+      expect(await alive(stage().storage.directory, own)).toEqual([true, true, true, true, true]);
     });
 
     it('is found nowhere once deleted, and what others did stays', async () => {
@@ -125,7 +125,7 @@ export function leavingPromises(runner: Runner, make: MakeStorage): void {
       await there.members.add(user.id, 'admin');
       const own = await act(stage(), here, user);
       expect(await refusal(people().erase(user.id, { chats: 'delete' }))).toBe('conflict');
-      expect(await alive(stage().storage.directory, own)).toEqual([true, true, true, true]);
+      expect(await alive(stage().storage.directory, own)).toEqual([true, true, true, true, true]);
       await there.members.add((await stage().person()).id, 'admin');
       expect(await people().erase(user.id, { chats: 'delete' })).toMatchObject({ account: true });
     });
@@ -150,19 +150,22 @@ async function act(stage: Stage, workspace: Workspace, user: User) {
   await stage.storage.directory.sessions.create(session);
   await workspace.grants.create(grant);
   await workspace.keys.create(key);
+  const admin = { id: newId('adk'), hash: hashSecret(newId('sec')), name: 'CI', scopes: [], createdBy: user.id };
+  await stage.storage.directory.adminKeys.create({ ...admin, organizationId });
   await workspace.invitations.create(invitation);
-  return { organizationId, session, grant, key, invitation };
+  return { organizationId, session, grant, key, invitation, admin };
 }
 
 async function alive(
-  { sessions, liveGrant, liveKey, people }: Storage['directory'],
-  { session, grant, key, invitation }: Awaited<ReturnType<typeof act>>,
+  { sessions, liveGrant, liveKey, people, adminKeys }: Storage['directory'],
+  { session, grant, key, invitation, admin }: Awaited<ReturnType<typeof act>>,
 ): Promise<readonly boolean[]> {
   const looked = await Promise.all([
     sessions.find(session.hash),
     liveGrant(grant.id),
     liveKey(key.id, key.secret.id),
     people.invitation(invitation.hash),
+    adminKeys.find(admin.hash),
   ]);
   return looked.map((each) => each !== undefined);
 }
