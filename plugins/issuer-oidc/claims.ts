@@ -104,10 +104,8 @@ export function membershipsOf(
   rules: readonly MembershipRule[],
 ): readonly ExternalMembership[] {
   const found = new Map<string, Role>();
-  const domain = email === undefined ? undefined : domainOf(email);
   for (const rule of rules) {
-    if (rule.emailDomains !== undefined && !(domain !== undefined && rule.emailDomains.includes(domain))) continue;
-    if (rule.groups !== undefined && !holds(claims, rule.groups)) continue;
+    if (!judge(claims, email, rule).holds) continue;
     for (const organization of organizationsOf(claims, rule)) {
       if (found.get(organization) !== 'admin') found.set(organization, rule.role);
     }
@@ -118,7 +116,35 @@ export function membershipsOf(
   return [...found].map(([organization, role]) => ({ organization, role }));
 }
 
-function holds(claims: Claims, { claim, anyOf }: NonNullable<MembershipRule['groups']>): boolean {
+/** Whether a rule holds, and why, in words without what the claims say of the person. */
+export function judge(
+  claims: Claims,
+  email: string | undefined,
+  { emailDomains, groups, organization }: MembershipRule,
+): { readonly holds: boolean; readonly why: string } {
+  const why: string[] = [];
+  if (emailDomains !== undefined) {
+    const domain = email === undefined ? undefined : domainOf(email);
+    if (domain === undefined) return { holds: false, why: 'no e-mail address is vouched for' };
+    if (!emailDomains.includes(domain)) return { holds: false, why: 'the e-mail address is of another domain' };
+    why.push(`emailDomain ${domain}`);
+  }
+  if (groups !== undefined) {
+    const matched = matchedGroups(claims, groups);
+    const name = groups.claim.join('.');
+    if (claimAt(claims, groups.claim) === undefined) return { holds: false, why: `the claim ${name} is absent` };
+    if (matched.length === 0) return { holds: false, why: `none of its groups is in the claim ${name}` };
+    why.push(`group ${matched.join(', ')}`);
+  }
+  if (typeof organization !== 'string') {
+    const name = organization.claim.join('.');
+    if (textsAt(claims, organization.claim).length === 0) return { holds: false, why: `the claim ${name} is absent` };
+    why.push(`organizationClaim ${name}`);
+  }
+  return { holds: true, why: why.join(' and ') };
+}
+
+function matchedGroups(claims: Claims, { claim, anyOf }: NonNullable<MembershipRule['groups']>): readonly string[] {
   if (isElsewhere(claims, claim[0])) {
     throw new SightlineError(
       'forbidden',
@@ -127,7 +153,7 @@ function holds(claims: Claims, { claim, anyOf }: NonNullable<MembershipRule['gro
     );
   }
   const values = textsAt(claims, claim);
-  return anyOf.some((value) => values.includes(value));
+  return anyOf.filter((value) => values.includes(value));
 }
 
 /** Above 200 groups Entra ID says only where to ask for them (OIDC Core §5.6.2): that is not "in no group". */

@@ -14,6 +14,8 @@ import {
   vouchedEmail,
   type EmailRules,
   membershipsOf,
+  claimAt,
+  judge,
   type MembershipRule,
 } from './claims.ts';
 
@@ -55,6 +57,36 @@ export function identityOf(signed: Claims, rules: IdentityRules, more: Claims = 
   };
 }
 
+/** Claims that the rules read and that are not there, by name. */
+export function absentClaims(claims: Claims, { memberships, email, emailVerified, trust }: IdentityRules): string[] {
+  const paths = memberships.flatMap(({ emailDomains, groups, organization }) => [
+    ...(emailDomains === undefined ? [] : trust === 'verified' ? [email, emailVerified] : [email]),
+    ...(groups === undefined ? [] : [groups.claim]),
+    ...(typeof organization === 'string' ? [] : [organization.claim]),
+  ]);
+  const absent = paths.filter((path) => claimAt(claims, path) === undefined);
+  return [...new Set(absent.map((path) => path.join('.')))];
+}
+
+const mostNamed = 100;
+
+/** For the log: which claims came, by name alone, and which rules hold. Values of claims may be about the person. */
+export function factsOf(signed: Claims, rules: IdentityRules, more: Claims = {}): object {
+  const claims = { ...more, ...signed };
+  const email = vouchedEmail(signed, more, rules);
+  const names = (of: Claims) => Object.keys(of).slice(0, mostNamed);
+  return {
+    claims: names(signed),
+    userinfo: names(more),
+    absent: absentClaims(claims, rules),
+    vouched: email !== undefined,
+    rules: rules.memberships.slice(0, mostNamed).map((rule) => {
+      const { holds, why } = judge(claims, email, rule);
+      return { organization: rule.organization, role: rule.role, holds, why };
+    }),
+  };
+}
+
 export interface TokenRules {
   readonly identity: IdentityRules;
   readonly organization?: ClaimPath;
@@ -84,12 +116,13 @@ export function tokenClaims(payload: JWTPayload, rules: TokenRules): ExternalTok
   if (textAt(payload, ['token_type'])?.toLowerCase().startsWith('refresh') === true) return undefined;
   const identity = identityOf(payload, rules.identity);
   if (identity === undefined) return undefined;
+  const absent = absentClaims(payload, rules.identity);
   const organization = rules.organization === undefined ? undefined : textAt(payload, rules.organization);
   // Named by the config, it must be there: the person's only organization would be a guess.
   if (rules.organization !== undefined && organization === undefined) return undefined;
   return {
     kind: 'external',
-    identity,
+    identity: absent.length === 0 ? identity : { ...identity, absent },
     ...(organization === undefined ? {} : { organization }),
     scopes: scopesOf(payload, granted, rules),
     clientId,

@@ -1,12 +1,19 @@
 import { createPrivateKey } from 'node:crypto';
 import * as oidc from 'openid-client';
 import { type Component, type IssuerHost, SightlineError } from '../../src/contract/core/index.ts';
-import type { Issuer, Scope, TokenIntrospection, TokenTrust } from '../../src/contract/issuer/index.ts';
+import {
+  pagePaths,
+  type Issuer,
+  type Scope,
+  type TokenIntrospection,
+  type TokenTrust,
+} from '../../src/contract/issuer/index.ts';
 import type { OidcConfig } from './config.ts';
+import { examineProvider } from './examine.ts';
 import { createProvider, type Provider } from './provider.ts';
 import { algorithms, type Settings, settingsOf } from './settings.ts';
 import { createSignIn } from './sign-in.ts';
-import { tokenClaims, type TokenRules } from './identity.ts';
+import { factsOf, tokenClaims, type TokenRules } from './identity.ts';
 
 type Credentials = Pick<OidcConfig, 'clientSecret' | 'privateKey' | 'privateKeyId'>;
 
@@ -62,12 +69,14 @@ export function createIssuer(config: OidcConfig, host: IssuerHost): Issuer {
     logger,
   });
   const { signingKeyDays, clients } = config;
+  const look = () =>
+    examineProvider(provider, { ...config, ...settings, redirectUri: `${host.authUrl}${pagePaths.signInCallback}` });
 
   if (config.mode === 'broker') {
     const assertions = config.enterpriseManaged.enabled ? [assertionTrust(config, settings, provider, providerOf)] : [];
     const server = host.authorizationServer({ signingKeyDays, clients, people: true, assertions });
     const own = { trusts: [server.trust], authorizationServers: [server.issuer] } as const;
-    return { ...server, ...told(server, provider), ...own, signIn };
+    return { ...server, ...told(server, provider), ...own, signIn, look };
   }
 
   const server = host.authorizationServer({ signingKeyDays, clients, people: false });
@@ -76,7 +85,13 @@ export function createIssuer(config: OidcConfig, host: IssuerHost): Issuer {
   const accepted = {
     issuer: settings.issuer,
     ...(audiences === undefined ? {} : { audiences }),
-    claims: (payload) => tokenClaims(payload, rules),
+    claims(payload) {
+      logger.debug(
+        factsOf(payload, rules.identity),
+        'The claims of an access token, by name, and the rules of memberships.',
+      );
+      return tokenClaims(payload, rules);
+    },
   } satisfies Partial<TokenTrust>;
   const introspection = introspectionOf(config, accepted);
   return {
@@ -91,6 +106,7 @@ export function createIssuer(config: OidcConfig, host: IssuerHost): Issuer {
     authorizationServers: [settings.issuer],
     scopeNames: scopeNames({ scopes: rules.scopes, prefix, byRole: rules.roles !== undefined }),
     signIn,
+    look,
   };
 }
 
@@ -100,7 +116,9 @@ function told(server: Component, provider: Provider): Pick<Component, 'health'> 
     async health(signal) {
       const health = await server.health(signal);
       const failure = provider.failure();
-      return health.ok && failure !== undefined ? { ok: true, detail: `the identity provider: ${failure}` } : health;
+      return health.ok && failure !== undefined
+        ? { ok: true, detail: `the identity provider: ${failure.reason}` }
+        : health;
     },
   };
 }

@@ -17,7 +17,13 @@ export interface Preset {
   /** Whether it keeps address and name for its userinfo endpoint. */
   readonly userinfo: boolean;
   readonly clientAuthentication: 'client_secret_basic' | 'client_secret_post';
+  /** What lets a person use another account, where its metadata does not say. */
+  readonly anotherAccount: AccountPrompt;
+  /** Whether its end-session endpoint can be used without the ID token, which is not kept. */
+  readonly endsSession: boolean;
 }
+
+export type AccountPrompt = 'select_account' | 'login';
 
 export const presetNames = ['generic', 'entra', 'okta', 'auth0', 'keycloak', 'google'] as const;
 export type PresetName = (typeof presetNames)[number];
@@ -35,6 +41,8 @@ const generic: Preset = {
   // OpenID Connect Core §5.4: with the code flow claims of scopes are had there.
   userinfo: true,
   clientAuthentication: 'client_secret_basic',
+  anotherAccount: 'login',
+  endsSession: true,
 };
 
 export const presets: Readonly<Record<PresetName, Preset>> = {
@@ -47,10 +55,12 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
     claims: { ...generic.claims, subject: ['oid'], emailVerified: ['xms_edov'] },
     userinfo: false,
     clientAuthentication: 'client_secret_post',
+    anotherAccount: 'select_account',
   },
   okta: {
     ...generic,
     name: 'Okta',
+    endsSession: false,
     // In its access tokens `sub` is the login, which may be changed.
     tokenSubject: ['uid'],
   },
@@ -61,5 +71,11 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
     claims: { ...generic.claims, groups: ['realm_access', 'roles'] },
     userinfo: false,
   },
-  google: { ...generic, name: 'Google', userinfo: false, clientAuthentication: 'client_secret_post' },
+  google: {
+    ...generic,
+    name: 'Google',
+    userinfo: false,
+    clientAuthentication: 'client_secret_post',
+    anotherAccount: 'select_account',
+  },
 };

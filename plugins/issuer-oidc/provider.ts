@@ -1,7 +1,15 @@
 import { createLocalJWKSet, createRemoteJWKSet, customFetch as joseFetch, type JWTVerifyGetKey } from 'jose';
 import * as oidc from 'openid-client';
 import { z } from 'zod';
-import { SightlineError, type Logger, bodyWithin } from '../../src/contract/core/index.ts';
+import {
+  authorityHint,
+  bodyWithin,
+  codeBehind,
+  connectionTrouble,
+  SightlineError,
+  unknownAuthority,
+  type Logger,
+} from '../../src/contract/core/index.ts';
 
 /** The provider gave no answer that could be used: says nothing about who asks. */
 export class ProviderUnreachable extends TypeError {
@@ -42,7 +50,7 @@ export interface Provider {
   /** Its signing keys. Rejects with anything but jose's "no such key" where they cannot be had. */
   readonly keys: JWTVerifyGetKey;
   /** For an operator: why it could not be asked the last time. */
-  failure(): string | undefined;
+  failure(): OutageReason | undefined;
 }
 
 export interface ProviderOptions {
@@ -64,7 +72,7 @@ const cooldownMs = 5_000;
 export function createProvider(options: ProviderOptions): Provider {
   const { issuer, now, logger } = options;
   let known: { readonly configuration: oidc.Configuration; readonly readAt: number } | undefined;
-  let failed: { readonly message: string; readonly at: number } | undefined;
+  let failed: (OutageReason & { readonly at: number }) | undefined;
   let reading: Promise<void> | undefined;
   let keysFailedAt: number | undefined;
   let keySet: { readonly href: string; readonly keys: JWTVerifyGetKey } | undefined;
@@ -75,9 +83,9 @@ export function createProvider(options: ProviderOptions): Provider {
       known = { configuration, readAt: now().getTime() };
       failed = undefined;
     } catch (error) {
-      const message = reasonOf(error);
-      failed = { message, at: now().getTime() };
-      logger.error({ issuer, reason: message }, 'The identity provider cannot be asked who it is.');
+      const reason = reasonOf(error);
+      failed = { ...reason, at: now().getTime() };
+      logger.error({ issuer, ...reason }, 'The identity provider cannot be asked who it is.');
     } finally {
       reading = undefined;
     }
@@ -127,7 +135,7 @@ export function createProvider(options: ProviderOptions): Provider {
     return await keySet.keys(header, token);
   };
 
-  return { configuration, keys, failure: () => failed?.message };
+  return { configuration, keys, failure: () => failed };
 }
 
 export function unreachable(): SightlineError {
@@ -164,8 +172,30 @@ async function discover({ issuer, clientId, authentication }: ProviderOptions): 
   return configuration;
 }
 
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'something else than an error was thrown';
-  const cause = error instanceof ProviderUnreachable && error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  return `${error.message}${cause}`;
+export interface OutageReason {
+  readonly reason: string;
+  /** Of the operating system or TLS: `ECONNREFUSED`. */
+  readonly code?: string;
+  readonly hint?: string;
+}
+
+/** Why a provider gave no answer, for an operator: the log and `doctor` say it alike. */
+export function reasonOf(error: unknown): OutageReason {
+  if (!(error instanceof Error)) return { reason: 'something else than an error was thrown' };
+  const outage = outageIn(error);
+  const cause = outage?.cause instanceof Error ? `: ${outage.cause.message}` : '';
+  const code = codeBehind(error);
+  const [words, known] = connectionTrouble.get(code ?? '') ?? [];
+  const hint = unknownAuthority.test(code ?? '') ? authorityHint : known;
+  return {
+    reason: words === undefined ? `${(outage ?? error).message}${cause}` : `${(outage ?? error).message}: ${words}`,
+    ...(code !== undefined && { code }),
+    ...(hint !== undefined && { hint }),
+  };
+}
+
+/** The library wraps what its `fetch` throws. */
+export function outageIn(error: Error): ProviderUnreachable | undefined {
+  if (error instanceof ProviderUnreachable) return error;
+  return error.cause instanceof ProviderUnreachable ? error.cause : undefined;
 }

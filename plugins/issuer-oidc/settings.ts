@@ -29,6 +29,8 @@ export function settingsOf(config: OidcConfig) {
     issuer,
     name: config.name ?? preset.name,
     userinfo: config.userinfo ?? preset.userinfo,
+    anotherAccount: preset.anotherAccount,
+    endsSession: preset.endsSession,
     // Google then offers accounts of the company alone. It is a hint: what comes back is looked at.
     parameters: { ...(hostedDomains === undefined ? {} : { hd: hostedDomain(hostedDomains) }), ...config.parameters },
     clientAuthentication: config.clientAuthentication ?? preset.clientAuthentication,

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { decodeProtectedHeader, SignJWT } from 'jose';
-import type { ExternalIdentity } from '../../src/contract/issuer/index.ts';
+import type { ExternalIdentity, RedirectSignIn } from '../../src/contract/issuer/index.ts';
 import { openStore, recordingLogger, testClock, type Clock, type TestStore } from '../../test/issuer/support.ts';
 import { comeBack } from './support/browser.ts';
 import { makeOidcIssuer, redirectSignIn, redirectUri, secret } from './support/issuer.ts';
@@ -23,6 +23,7 @@ describe('signing in at a stand-in', () => {
   let provider: StandIn;
   let clock: Clock;
   let lines: string[];
+  let signIn: () => RedirectSignIn;
   let begin: () => Promise<{ readonly url: string; readonly state: string }>;
   let finish: (callback: URL, state: string) => Promise<ExternalIdentity>;
 
@@ -37,9 +38,10 @@ describe('signing in at a stand-in', () => {
       userinfo: false,
       ...changed,
     };
-    const signIn = redirectSignIn(makeOidcIssuer(store, config, { clock, logger: recording.logger }));
-    begin = () => signIn.begin(redirectUri);
-    finish = (callback, state) => signIn.finish(callback, state);
+    const made = redirectSignIn(makeOidcIssuer(store, config, { clock, logger: recording.logger }));
+    signIn = () => made;
+    begin = () => made.begin(redirectUri);
+    finish = (callback, state) => made.finish(callback, state);
   }
 
   async function wholeWay(): Promise<ExternalIdentity> {
@@ -230,6 +232,67 @@ describe('signing in at a stand-in', () => {
     await expect(wholeWay()).rejects.toMatchObject({ code: 'forbidden' });
   });
 
+  it.each<[string, object]>([
+    ['iss', { iss: 'https://evil.example' }],
+    ['aud', { aud: 'somebody else' }],
+    ['nonce', { nonce: 'another' }],
+    ['exp', { exp: 1 }],
+  ])('names the claim %s that an ID token was refused for, and not what it says', async (claim, claims) => {
+    provider.says.idToken = { ...alice, ...claims };
+    await expect(wholeWay()).rejects.toMatchObject({ code: 'forbidden' });
+    expect(lines.join('\n')).toContain(`"claim":"${claim}"`);
+    expect(lines.join('\n')).not.toMatch(/evil|somebody else|another/);
+  });
+
+  it('says at debug which claims came, by name, and why each rule holds or not', async () => {
+    make({
+      memberships: [
+        { organization: 'Acme', emailDomain: 'acme.com' },
+        { organization: 'Acme', role: 'admin', group: ['admins', 'sre'] },
+        { organization: 'Other', group: 'others' },
+        { organizationClaim: ['app', 'org'] },
+      ],
+      userinfo: true,
+    });
+    provider.says.idToken = { ...alice, groups: ['sre', 'secret-group'] };
+    provider.says.userinfo = { sub: 'alice', department: 'secret-department' };
+    await wholeWay();
+    const line = lines.find((text) => text.startsWith('The claims of a sign-in')) ?? '';
+    expect(JSON.parse(line.slice(line.indexOf('{')))).toEqual({
+      claims: expect.arrayContaining(['sub', 'email', 'groups']),
+      userinfo: expect.arrayContaining(['sub', 'department']),
+      absent: ['app.org'],
+      vouched: true,
+      rules: [
+        { organization: 'Acme', role: 'member', holds: true, why: 'emailDomain acme.com' },
+        { organization: 'Acme', role: 'admin', holds: true, why: 'group sre' },
+        { organization: 'Other', role: 'member', holds: false, why: 'none of its groups is in the claim groups' },
+        { organization: { claim: ['app', 'org'] }, role: 'member', holds: false, why: 'the claim app.org is absent' },
+      ],
+    });
+    expect(line).not.toMatch(/alice|secret/i);
+  });
+
+  it('lets a person use another account, by what the provider knows', async () => {
+    const prompt = async () => new URL((await signIn().begin(redirectUri, true)).url).searchParams.get('prompt');
+    expect(await prompt()).toBe('login');
+    provider.says.metadata = { prompt_values_supported: ['none', 'login', 'select_account'] };
+    make({ parameters: { prompt: 'consent' } });
+    expect(await prompt()).toBe('select_account');
+    expect(new URL((await begin()).url).searchParams.get('prompt')).toBe('consent');
+  });
+
+  it('knows where a session ends at the provider, if there', async () => {
+    provider.says.metadata = { end_session_endpoint: `${provider.origin}/endsession?tenant=1` };
+    make();
+    expect(await signIn().endSession?.()).toBe(`${provider.origin}/endsession?tenant=1&client_id=sightline`);
+    for (const wrong of ['javascript:alert(1)', undefined]) {
+      provider.says.metadata = { end_session_endpoint: wrong };
+      make();
+      expect(await signIn().endSession?.()).toBeUndefined();
+    }
+  });
+
   it('does not believe an ID token that is unsigned, signed with our secret or by a stranger', async () => {
     const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const attacks = [
@@ -285,6 +348,7 @@ describe('signing in at a stand-in', () => {
     provider.tokenFailure = { status: 401, error: 'invalid_client' };
     await expect(wholeWay()).rejects.toMatchObject({ ...away, message: expect.stringContaining('not set up well') });
     expect(lines.join('\n')).toContain('check clientId');
+    expect(lines.join('\n')).toContain('client_secret_post');
     provider.tokenFailure = { status: 503, error: 'x' };
     await expect(wholeWay()).rejects.toMatchObject(away);
   });
@@ -292,6 +356,7 @@ describe('signing in at a stand-in', () => {
   it('is unavailable while the provider is down, asks it no more than needed, and comes back by itself', async () => {
     await provider.pause();
     await Promise.all([expect(begin()).rejects.toMatchObject(away), expect(begin()).rejects.toMatchObject(away)]);
+    expect(lines.join('\n')).toContain('"code":"ECONNREFUSED"');
     await provider.resume();
     await expect(begin()).rejects.toMatchObject(away);
     expect(provider.count.discovery).toBe(0);

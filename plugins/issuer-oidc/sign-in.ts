@@ -2,11 +2,12 @@ import { timingSafeEqual } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
 import { z } from 'zod';
-import { hashSecret, SightlineError, type Logger, parseJson } from '../../src/contract/core/index.ts';
+import { hashSecret, isObject, SightlineError, type Logger, parseJson } from '../../src/contract/core/index.ts';
 import type { ExternalIdentity, RedirectSignIn } from '../../src/contract/issuer/index.ts';
 import type { ArtifactRepository } from '../../src/contract/storage/index.ts';
-import { identityOf, type IdentityRules } from './identity.ts';
-import { unreachable, ProviderUnreachable, type Provider } from './provider.ts';
+import { factsOf, identityOf, type IdentityRules } from './identity.ts';
+import { reasonOf, unreachable, ProviderUnreachable, type Provider } from './provider.ts';
+import type { AccountPrompt } from './presets.ts';
 import { algorithms } from './settings.ts';
 
 /** The provider itself is not well: error codes of OpenID Connect and RFC 6749 §4.1.2.1. */
@@ -20,7 +21,7 @@ function again(): SightlineError {
 function signInFailure(error: unknown, logger: Logger): SightlineError {
   if (error instanceof SightlineError) return error;
   if (error instanceof ProviderUnreachable) {
-    logger.error({ reason: error.message }, 'The identity provider could not be reached during a sign-in.');
+    logger.error(reasonOf(error), 'The identity provider could not be reached during a sign-in.');
     return unreachable();
   }
   if (error instanceof oidc.AuthorizationResponseError) {
@@ -36,13 +37,29 @@ function signInFailure(error: unknown, logger: Logger): SightlineError {
   }
   if (error instanceof oidc.ResponseBodyError || error instanceof oidc.WWWAuthenticateChallengeError) {
     const code = error instanceof oidc.ResponseBodyError ? plainCode(error.error) : `status ${error.status}`;
-    logger.error({ code }, 'The identity provider refused this service: check clientId and its credentials.');
+    logger.error({ code }, `The identity provider refused this service: ${credentialsHint}`);
     const message = 'Sign-in is not set up well: your identity provider refused this service.';
     return new SightlineError('unavailable', message);
   }
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
-  logger.warn({ code, reason: error instanceof Error ? error.message : '' }, 'The answer to a sign-in was not valid.');
+  const claim = claimIn(error);
+  logger.warn(
+    { code, ...(claim !== undefined && { claim }), reason: error instanceof Error ? error.message : '' },
+    'The answer to a sign-in was not valid.',
+  );
   return new SightlineError('forbidden', 'The answer of your identity provider was not valid. Sign in again.');
+}
+
+export const credentialsHint =
+  'check clientId and its credentials, or set clientAuthentication to the other of client_secret_basic and client_secret_post.';
+
+/** The name of the claim that was not as expected, and never its value. The libraries have it at several depths. */
+function claimIn(error: unknown): string | undefined {
+  for (let at = error, depth = 0; isObject(at) && depth < 4; at = Reflect.get(at, 'cause'), depth += 1) {
+    const claim = Reflect.get(at, 'claim');
+    if (typeof claim === 'string' && /^[\w.:/-]{1,100}$/.test(claim)) return claim;
+  }
+  return undefined;
 }
 
 /** What stands in a URL may have been written by anybody. */
@@ -57,6 +74,8 @@ export interface SignInOptions {
   readonly scopes: readonly string[];
   readonly parameters: Readonly<Record<string, string>>;
   readonly userinfo: boolean;
+  readonly anotherAccount: AccountPrompt;
+  readonly endsSession: boolean;
   readonly rules: IdentityRules;
   /** A function, since storage opens after construction. */
   readonly artifacts: () => ArtifactRepository;
@@ -85,7 +104,13 @@ export function createSignIn(options: SignInOptions): RedirectSignIn {
   const { provider, logger, now } = options;
   const once = createOnce(options.artifacts, now);
 
-  async function begin(redirectUri: string) {
+  /** OpenID Connect Core §3.1.2.1; not every provider lets people choose, but each lets them sign in again. */
+  function promptOf({ prompt_values_supported: supported }: oidc.ServerMetadata): AccountPrompt {
+    if (!Array.isArray(supported)) return options.anotherAccount;
+    return supported.includes('select_account') ? 'select_account' : 'login';
+  }
+
+  async function begin(redirectUri: string, another = false) {
     const configuration = await provider.configuration();
     const verifier = oidc.randomPKCECodeVerifier();
     const kept: State = {
@@ -97,6 +122,7 @@ export function createSignIn(options: SignInOptions): RedirectSignIn {
     };
     const url = oidc.buildAuthorizationUrl(configuration, {
       ...options.parameters,
+      ...(another && { prompt: promptOf(configuration.serverMetadata()) }),
       redirect_uri: redirectUri,
       scope: options.scopes.join(' '),
       state: kept.state,
@@ -144,12 +170,24 @@ export function createSignIn(options: SignInOptions): RedirectSignIn {
     });
     const { userinfo_endpoint: endpoint } = configuration.serverMetadata();
     const { rules } = options;
-    if (!options.userinfo || endpoint === undefined) return identityOf(payload, rules);
-    const more = await oidc.fetchUserInfo(configuration, tokens.access_token, payload.sub ?? '');
+    const more =
+      options.userinfo && endpoint !== undefined
+        ? await oidc.fetchUserInfo(configuration, tokens.access_token, payload.sub ?? '')
+        : {};
+    logger.debug(factsOf(payload, rules, more), 'The claims of a sign-in, by name, and the rules of memberships.');
     return identityOf(payload, rules, more);
   }
 
-  return { kind: 'redirect', name: options.name, begin, finish };
+  async function endSession(): Promise<string | undefined> {
+    const { end_session_endpoint: endpoint } = (await provider.configuration()).serverMetadata();
+    const url = options.endsSession && endpoint !== undefined ? URL.parse(endpoint) : undefined;
+    if (!url || !/^https?:$/.test(url.protocol)) return undefined;
+    // Without id_token_hint, since ID tokens are not kept: the provider asks the person (RP-Initiated Logout §2).
+    url.searchParams.set('client_id', options.clientId);
+    return url.href;
+  }
+
+  return { kind: 'redirect', name: options.name, begin, finish, endSession };
 }
 
 function isState([given = '', ...more]: readonly string[], expected: string): boolean {

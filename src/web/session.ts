@@ -54,7 +54,7 @@ interface Cookie {
 /** @param suffix of the name, where it is not the session's. */
 export function createCookie(authUrl: string, suffix = ''): Cookie {
   const secure = authUrl.startsWith('https:');
-  const name = `${secure ? '__Host-' : ''}sightline${suffix}`;
+  const name = `${stem(authUrl)}${suffix}`;
   // Lax: with Strict a browser that comes back from an identity provider would not be known.
   const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
 
@@ -64,15 +64,29 @@ export function createCookie(authUrl: string, suffix = ''): Cookie {
   };
   return {
     read(request) {
-      for (const pair of (request.headers.cookie ?? '').split(';')) {
-        const equals = pair.indexOf('=');
-        if (equals !== -1 && trimmed(pair.slice(0, equals)) === name) return trimmed(pair.slice(equals + 1));
-      }
-      return undefined;
+      return pairsOf(request).find(([shown]) => shown === name)?.[1];
     },
     write,
     clear: (response) => write(response, '', 0),
   };
+}
+
+/** Suffixes of our cookies that begin so, as the browser shows them: the oldest first (RFC 6265 §5.4). */
+export function cookieSuffixes(request: IncomingMessage, authUrl: string, beginning: string): readonly string[] {
+  return pairsOf(request).flatMap(([name]) =>
+    name.startsWith(`${stem(authUrl)}${beginning}`) ? [name.slice(stem(authUrl).length)] : [],
+  );
+}
+
+function stem(authUrl: string): string {
+  return `${authUrl.startsWith('https:') ? '__Host-' : ''}sightline`;
+}
+
+function pairsOf({ headers }: IncomingMessage): readonly (readonly [name: string, value: string])[] {
+  return (headers.cookie ?? '').split(';').flatMap((pair) => {
+    const equals = pair.indexOf('=');
+    return equals === -1 ? [] : [[trimmed(pair.slice(0, equals)), trimmed(pair.slice(equals + 1))] as const];
+  });
 }
 
 /**

@@ -225,6 +225,22 @@ describe('POST /oauth2/token', () => {
   });
 
   describe('with anything else', () => {
+    it('leaves a line at debug for what is refused, without secrets', async () => {
+      const before = lines.length;
+      expect((await post(fields({ scope: 'nothing' }))).status).toBe(400);
+      const authorize = new URLSearchParams({
+        client_id: 'nobody-knows',
+        redirect_uri: 'https://a.example/',
+        response_type: 'code',
+      });
+      await (await fetch(`${server.url}/oauth2/authorize?${authorize.toString()}`)).body?.cancel();
+      const told = lines.slice(before).join('\n');
+      expect(told).toContain('A token request was refused. {"code":"invalid_scope"');
+      expect(told).toContain('An authorization request was refused. {"code":"invalid_client"');
+      expect(told).toContain('"client":"nobody-knows"');
+      expect(told).not.toContain(pair.clientSecret);
+    });
+
     it('tells who has the secret that the key is paused, and nobody else', async () => {
       const { clientId, clientSecret } = await newPair();
       await tokenOf(await exchange(server.url, { clientId, clientSecret }));

@@ -72,6 +72,25 @@ describe('the admission of a token', () => {
     expect(await refusal(people.admit({ identity: mine, organization: 'Nowhere' }))).toEqual(foreign);
   });
 
+  it('changes nothing by a token that lacks a claim of the rules, and leaves the same person’s other tokens good', async () => {
+    const admins = [{ organization: 'Acme', role: 'admin' as const }];
+    const whole = { identity: identity({ memberships: [...admins, member('Other')] }), organization: 'Acme' };
+    const lacking = {
+      identity: identity({ memberships: [member('Other')], absent: ['groups'] }),
+      organization: 'Other',
+    };
+    const { userId } = await people.admit(whole);
+    const before = await people.memberships(userId);
+    for (let turn = 0; turn < 3; turn += 1) {
+      expect(await refusal(people.admit(lacking))).toMatchObject(refused('forbidden', 'lacks groups'));
+      expect(await people.memberships(userId)).toEqual(before);
+      expect(await people.admit(whole)).toMatchObject({ userId });
+    }
+    // Where nothing would be taken away, it is as good as any: of people whose provider sends no empty list.
+    const somebody = { subject: 'bob', email: 'bob@acme.example', memberships: [member('Other')], absent: ['groups'] };
+    expect(await people.admit({ identity: identity(somebody) })).toMatchObject({ organizationId: other.id });
+  });
+
   it('takes nothing away by an assertion that says little, and lets in by one that says enough', async () => {
     const admitting = [{ organization: 'Acme', role: 'admin' as const }];
     const { userId } = await people.admit({ identity: identity({ memberships: admitting }) });

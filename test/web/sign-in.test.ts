@@ -3,6 +3,7 @@ import { SightlineError } from '../../src/contract/core/index.ts';
 import type { ExternalIdentity, RedirectSignIn } from '../../src/contract/issuer/index.ts';
 import { readable } from '../support/person.ts';
 import { openSite, password, type Site } from './support/site.ts';
+import type { TestBrowser } from './support/test-browser.ts';
 
 describe('signing in with a password', () => {
   let site: Site;
@@ -65,11 +66,18 @@ class Provider implements RedirectSignIn {
   readonly name = 'Acme <SSO>';
   next: ExternalIdentity | SightlineError;
   begun = 0;
+  another = false;
+  away = false;
   constructor(next: ExternalIdentity) {
     this.next = next;
   }
-  async begin(redirectUri: string) {
+  async endSession() {
+    if (this.away) throw new SightlineError('unavailable', 'away');
+    return 'https://idp.example/logout?client_id=sightline';
+  }
+  async begin(redirectUri: string, another = false) {
     this.begun += 1;
+    this.another = another;
     const state = `state-${this.begun}`;
     const url = `https://idp.example/authorize?${new URLSearchParams({ state, redirect_uri: redirectUri }).toString()}`;
     return { url, state };
@@ -80,6 +88,8 @@ class Provider implements RedirectSignIn {
     return this.next;
   }
 }
+
+const pendingOf = ({ cookies }: TestBrowser) => [...cookies].filter(([name]) => name.startsWith('sightline-sign-in'));
 
 describe('signing in at an identity provider', () => {
   const ada: ExternalIdentity = {
@@ -109,14 +119,15 @@ describe('signing in at an identity provider', () => {
     const target = new URL(away.headers.location ?? '');
     expect(target.searchParams.get('redirect_uri')).toBe(`${site.authUrl}/sign-in/callback`);
     expect(away.headers['set-cookie']).toEqual([
-      expect.stringMatching(/^sightline-sign-in=[^;]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600$/),
+      expect.stringMatching(/^sightline-sign-in-[0-9a-f]{16}=[^;]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600$/),
     ]);
-    expect(browser.cookies.get('sightline-sign-in')).not.toContain('state-1');
+    expect(pendingOf(browser)).toHaveLength(1);
+    expect(JSON.stringify(pendingOf(browser))).not.toContain('state-1');
 
     const back = await browser.get('/sign-in/callback?code=c&state=state-1', { 'sec-fetch-site': 'cross-site' });
     expect([back.status, back.headers.location]).toEqual([303, '/account']);
     expect((await browser.get('/account')).text).toContain('ada@acme.example');
-    expect(browser.cookies.has('sightline-sign-in')).toBe(false);
+    expect(pendingOf(browser)).toEqual([]);
   });
 
   it('is finished only in the browser that began, once, and within ten minutes', async () => {
@@ -130,14 +141,14 @@ describe('signing in at an identity provider', () => {
       expect(answer.status).toBe(403);
       expect(browser.cookies.has('sightline')).toBe(false);
     }
-    // What failed is used up.
-    expect((await victim.get('/sign-in/callback?code=c&state=state-1')).status).toBe(403);
-    const sealed = attacker.cookies.get('sightline-sign-in') ?? '';
+    // That leaves the victim's own sign-in alone.
+    expect((await victim.get('/sign-in/callback?code=c&state=state-1')).status).toBe(303);
+    const [[name, sealed] = ['', '']] = pendingOf(attacker);
     expect((await attacker.get('/sign-in/callback?code=c&state=state-2')).status).toBe(303);
     expect((await attacker.get('/sign-in/callback?code=c&state=state-2')).status).toBe(403);
 
     const slow = site.browser();
-    slow.cookies.set('sightline-sign-in', sealed);
+    slow.cookies.set(name, sealed);
     site.ahead = 601_000;
     expect((await slow.get('/sign-in/callback?code=c&state=state-2')).status).toBe(403);
     expect(slow.cookies.has('sightline')).toBe(false);
@@ -147,10 +158,45 @@ describe('signing in at an identity provider', () => {
     'is not finished with a made-up cookie: %j',
     async (value) => {
       const browser = site.browser();
-      browser.cookies.set('sightline-sign-in', value);
+      await browser.get('/sign-in/start');
+      const [[name] = ['']] = pendingOf(browser);
+      browser.cookies.set(name, value);
       expect((await browser.get('/sign-in/callback?code=c&state=state-1')).status).toBe(403);
     },
   );
+
+  it('goes on in two tabs at once, and in no more than five', async () => {
+    const browser = site.browser();
+    await browser.get('/sign-in/start?return_to=/account');
+    await browser.get('/sign-in/start?return_to=/members');
+    const answers = [
+      await browser.get('/sign-in/callback?code=c&state=state-2'),
+      await browser.get('/sign-in/callback?code=c&state=state-1'),
+    ];
+    expect(answers.map(({ headers }) => headers.location)).toEqual(['/members', '/account']);
+    for (let tab = 0; tab < 8; tab += 1) await browser.get('/sign-in/start');
+    expect(pendingOf(browser)).toHaveLength(5);
+    expect((await browser.get('/sign-in/callback?code=c&state=state-3')).status).toBe(403);
+    expect((await browser.get('/sign-in/callback?code=c&state=state-10')).status).toBe(303);
+  });
+
+  it('asks for another account after signing out, and offers to sign out at the provider as well', async () => {
+    const browser = site.browser();
+    await browser.get('/sign-in/start');
+    await browser.get('/sign-in/callback?code=c&state=state-1');
+    expect(provider.another).toBe(false);
+    const out = await browser.post('/sign-out', { csrf: await browser.csrf('/account'), return_to: '/members' });
+    expect(out.headers.location).toBe('/sign-in?another=&return_to=%2Fmembers');
+    const { text } = await browser.get(out.headers.location ?? '');
+    expect(text).toContain('href="https://idp.example/logout?client_id=sightline"');
+    const [, start = ''] = /href="([^"]*)">Sign in with another account/.exec(text) ?? [];
+    await browser.get(start.replaceAll('&#38;', '&'));
+    expect(provider.another).toBe(true);
+    expect((await browser.get('/sign-in/callback?code=c&state=state-2')).headers.location).toBe('/members');
+    provider.away = true;
+    const down = await site.browser().get('/sign-in?another=');
+    expect([down.status, down.text.includes('as well')]).toEqual([200, false]);
+  });
 
   it('is not begun by another site', async () => {
     const answer = await site.browser().get('/sign-in/start?return_to=/account', { 'sec-fetch-site': 'cross-site' });

@@ -76,13 +76,23 @@ export async function keepAnAdmin(scope: Scope, userId: UserId): Promise<void> {
   throw new SightlineError('conflict', 'Nobody else is an admin.');
 }
 
+export interface Provided {
+  readonly organizationId: OrganizationId;
+  readonly role: Role;
+}
+
+interface Synchronization {
+  readonly userId: UserId;
+  readonly memberships: readonly Provided[];
+  readonly guard: 'take-nothing' | undefined;
+  readonly now: Date;
+}
+
 /** Makes what an identity provider says of a person so; what was given here stays as it is. */
 export async function syncMemberships(
   knex: Statements,
   enter: EnterScope,
-  userId: UserId,
-  memberships: readonly { readonly organizationId: OrganizationId; readonly role: Role }[],
-  now: Date,
+  { userId, memberships, guard, now }: Synchronization,
 ): Promise<void> {
   // Not a change, but the lock under which two sign-ins of one person follow each other.
   const found = await knex('users').where({ id: userId }).update({ id: userId });
@@ -92,11 +102,16 @@ export async function syncMemberships(
     await knex('scim_users').where({ user_id: userId, active: false }).pluck('organization_id'),
   );
   const present = memberships.filter(({ organizationId }) => !left.has(organizationId));
-  const wanted = new Set<string>(present.map(({ organizationId }) => organizationId));
+  const wanted = new Map<string, Role>(present.map(({ organizationId, role }) => [organizationId, role]));
   const provided = await knex('members')
     .where({ user_id: userId, source: 'provider' })
     .whereIn('organization_id', liveOrganizations(knex))
-    .select('organization_id');
+    .select('organization_id', 'role');
+  const isTaken = ({ organization_id, role }: (typeof provided)[number]): boolean =>
+    !wanted.has(organization_id) || (role === 'admin' && wanted.get(organization_id) !== 'admin');
+  if (guard === 'take-nothing' && provided.some(isTaken)) {
+    throw new SightlineError('conflict', 'A membership would be taken away.');
+  }
   for (const { organization_id } of provided) {
     if (!wanted.has(organization_id)) await endMembership(await enter(toId('org', organization_id)), userId);
   }

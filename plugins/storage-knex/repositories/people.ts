@@ -1,5 +1,4 @@
 import { foldCase, SightlineError, toId, type OrganizationId, type UserId } from '../../../src/contract/core/index.ts';
-import type { Role } from '../../../src/contract/issuer/index.ts';
 import type {
   EndedAccess,
   Erased,
@@ -33,7 +32,7 @@ import {
 } from './users.ts';
 import { endAccess, erase } from './leaving.ts';
 import { acceptInvitation, openInvitation } from './invitations.ts';
-import { syncMemberships } from './members.ts';
+import { syncMemberships, type Provided } from './members.ts';
 import { DirectoryRepository } from './repository.ts';
 import type { DbInteger } from '../tables.ts';
 
@@ -139,11 +138,9 @@ export class People extends DirectoryRepository implements PeopleRepository {
     return this.database.read(async (knex) => (await findIdentityOf(knex, userId)) !== undefined);
   }
 
-  syncMemberships(
-    userId: UserId,
-    memberships: readonly { readonly organizationId: OrganizationId; readonly role: Role }[],
-  ): Promise<void> {
-    return this.database.write((knex, enter) => syncMemberships(knex, enter, userId, memberships, this.now()), {
+  syncMemberships(userId: UserId, memberships: readonly Provided[], guard?: 'take-nothing'): Promise<void> {
+    const sync = { userId, memberships, guard, now: this.now() };
+    return this.database.write((knex, enter) => syncMemberships(knex, enter, sync), {
       foreign_key: new SightlineError('not_found', 'There is no such organization.'),
     });
   }

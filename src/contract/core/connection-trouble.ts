@@ -1,3 +1,5 @@
+import { errorCode } from './errors.ts';
+
 export type Reason = readonly [cause: string, hint?: string];
 
 /** What codes mean in words for an operator. Codes that mean the same stand together, separated by spaces. */
@@ -22,3 +24,23 @@ export const connectionTrouble = reasons({
   'DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_GET_ISSUER_CERT_LOCALLY UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_VERIFY_LEAF_SIGNATURE':
     ["the server's certificate is of an authority that is not known", 'Give it as ca, under ssl or tls.'],
 });
+
+/** The code behind an error, however deep: `fetch` itself says no more than "fetch failed". */
+export function codeBehind(error: unknown): string | undefined {
+  let found: string | undefined;
+  for (let at = error, depth = 0; typeof at === 'object' && at !== null && depth < 8; depth += 1) {
+    const code = errorCode(at);
+    if (typeof code === 'string') found = code;
+    if (found !== undefined && connectionTrouble.has(found)) return found;
+    // Several addresses were tried: the last says why.
+    const tried: unknown = Reflect.get(at, 'errors');
+    at = Reflect.get(at, 'cause') ?? (Array.isArray(tried) ? tried.at(-1) : undefined);
+  }
+  return found;
+}
+
+/** Codes of TLS where a certificate's authority is not known. */
+export const unknownAuthority = /SELF_SIGNED|ISSUER_CERT|LEAF_SIGNATURE/;
+
+/** What an operator does where a server's certificate is of an authority of the company's own. */
+export const authorityHint = 'Name its certificate in the configuration, network.ca, or in NODE_EXTRA_CA_CERTS.';

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Component } from '../core/component.ts';
+import type { Finding } from '../telemetry/warehouse.ts';
 import type { OrganizationId } from '../core/ids.ts';
 import type { AuthorizationRequests } from './authorization.ts';
 import type { Role, Scope } from './scopes.ts';
@@ -39,6 +40,8 @@ export interface Issuer extends Component {
    * `address` is the caller's, as `trustProxy` says; without it the socket's is taken.
    */
   readonly handle?: (request: IncomingMessage, response: ServerResponse, address?: string) => boolean;
+  /** For `doctor`: asks what lies outside, such as an identity provider, and says what it asked and what to do. */
+  look?(): Promise<readonly Finding[]>;
   /** What waits for a person's consent on our pages. Absent where people consent elsewhere. */
   readonly authorizationRequests?: AuthorizationRequests;
 }

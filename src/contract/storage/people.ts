@@ -109,10 +109,14 @@ export interface PeopleRepository {
   linkIdentity(userId: UserId, issuer: string, subject: string, which?: 'first' | 'another'): Promise<void>;
   /** Whether an account is linked to any identity. */
   hasIdentity(userId: UserId): Promise<boolean>;
-  /** Makes the memberships that come from an identity provider equal to these, and leaves those given here alone. */
+  /**
+   * Makes the memberships that come from an identity provider equal to these, and leaves those given here alone.
+   * With `take-nothing`, `conflict` instead of ending a membership or lowering a role; then nothing is changed.
+   */
   syncMemberships(
     userId: UserId,
     memberships: readonly { readonly organizationId: OrganizationId; readonly role: Role }[],
+    guard?: 'take-nothing',
   ): Promise<void>;
 }
 

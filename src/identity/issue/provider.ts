@@ -150,6 +150,12 @@ export function createProvider(options: ProviderOptions): Provider {
     if (ctx.status === 503) ctx.set('Retry-After', '2');
   });
 
+  // Of the request the client's id alone: it holds codes and secrets.
+  const told = (refusal: errors.OIDCProviderError, clientId: unknown, message: string): void => {
+    const { error: code, error_description: description, error_detail: detail } = refusal;
+    const client = typeof clientId === 'string' ? clientId.slice(0, 200) : undefined;
+    logger.debug({ code, description, detail, client }, message);
+  };
   provider.on('grant.success', (ctx) => {
     const token = ctx.oidc.entities.AccessToken;
     if (token) {
@@ -164,7 +170,9 @@ export function createProvider(options: ProviderOptions): Provider {
   // is shown on our own page.
   provider.on('authorization.error', (ctx, error) => {
     if (leadsAway(ctx, options.isConfigured)) error.allow_redirect = false;
+    told(error, ctx.oidc.params?.['client_id'], 'An authorization request was refused.');
   });
+  provider.on('grant.error', (ctx, error) => told(error, ctx.oidc.client?.clientId, 'A token request was refused.'));
   provider.on('authorization.success', (ctx) => {
     // The library would send a cookie for a session that is not kept.
     Object.assign(ctx.oidc.session ?? {}, { destroyed: true });

@@ -80,7 +80,7 @@ function isNamed({ id, name }: Organization, wanted: string): boolean {
 }
 
 function fingerprint({ identity, organization }: Parameters<Admit>[0]): string {
-  const { email, memberships } = identity;
-  const text = JSON.stringify([email, organization, memberships.map((each) => [each.organization, each.role])]);
+  const { absent, email, memberships } = identity;
+  const text = JSON.stringify([email, organization, absent, memberships.map((each) => [each.organization, each.role])]);
   return hash('sha256', text, 'base64');
 }

@@ -124,9 +124,25 @@ export function createIdentities({ storage, invitations, trail, logger }: Identi
     }
   }
 
-  async function synchronize(user: User, wanted: readonly Provided[]): Promise<readonly Membership[]> {
+  async function synchronize(
+    user: User,
+    wanted: readonly Provided[],
+    { absent = [], issuer }: ExternalIdentity,
+  ): Promise<readonly Membership[]> {
     const before = await people.memberships(user.id);
-    await people.syncMemberships(user.id, wanted);
+    try {
+      await people.syncMemberships(user.id, wanted, absent.length > 0 ? 'take-nothing' : undefined);
+    } catch (error) {
+      if (!(error instanceof SightlineError) || error.code !== 'conflict' || absent.length === 0) throw error;
+      logger.warn(
+        { userId: user.id, issuer, absent },
+        'a token lacks claims that memberships come from, and is refused',
+      );
+      throw forbidden(
+        `The token lacks ${absent.join(', ')}, which your membership comes from. Nothing was changed. ` +
+          'Have the identity provider put it into the tokens of this client.',
+      );
+    }
     const after = await people.memberships(user.id);
     const roleIn = (list: readonly Membership[], id: OrganizationId) =>
       list.find(({ organization }) => organization.id === id)?.role;
@@ -153,7 +169,7 @@ export function createIdentities({ storage, invitations, trail, logger }: Identi
         await invitations.acceptInvitation(invitationToken, { kind: 'existing', userId: user.id });
       }
       const standing = identity.partial === true ? await people.memberships(user.id) : [];
-      const memberships = standing.length > 0 ? standing : await synchronize(user, wanted);
+      const memberships = standing.length > 0 ? standing : await synchronize(user, wanted, identity);
       if (memberships.length === 0) throw nothingLetsIn();
       return { user, memberships };
     },

@@ -25,6 +25,10 @@ export function providedMembershipPromises(runner: Runner, make: MakeStorage): v
           [two.organizationId, 'admin'],
         ]),
       );
+      for (const less of [[], [of(one)], [of(one), of(two)]]) {
+        expect(await refusal(people().syncMemberships(user.id, less, 'take-nothing'))).toBe('conflict');
+      }
+      await people().syncMemberships(user.id, [of(one), of(two, 'admin')], 'take-nothing');
       await stage().other.directory.people.syncMemberships(user.id, [of(two), of(three)]);
       expect(await roles(user)).toEqual(
         new Map([

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { createCookie } from '../../session.ts';
+import { hashSecret } from '../../../contract/core/index.ts';
+import { cookieSuffixes, createCookie } from '../../session.ts';
 import { definePage, type Visit } from '../../page.ts';
 import { ownPath, leadBack } from '../../paths.ts';
 import type { PageServices } from '../../services.ts';
@@ -7,7 +8,10 @@ import { pagePaths } from '../../../contract/issuer/index.ts';
 
 export const startPath = '/sign-in/start';
 
-/** Sends the browser to the identity provider. A sealed cookie lets only this browser finish, within ten minutes. */
+/**
+ * Sends the browser to the identity provider. A sealed cookie lets only this browser finish, within ten minutes; each
+ * sign-in has its own, so that two tabs do not end each other's.
+ */
 export const startPage = definePage({
   path: startPath,
   access: 'public',
@@ -18,9 +22,15 @@ export const startPage = definePage({
     const site = visit.request.headers['sec-fetch-site'];
     const asked = site === undefined || site === 'same-origin' || site === 'none';
     if (signIn.kind === 'password' || !asked) return { redirect: leadBack(pagePaths.signIn, returnTo) };
-    const { url, state } = await signIn.begin(`${authUrl}${pagePaths.signInCallback}`);
+    const another = visit.search.get('another') !== null;
+    const { url, state } = await signIn.begin(`${authUrl}${pagePaths.signInCallback}`, another);
     const pending = JSON.stringify({ state, returnTo, until: now().getTime() + seconds * 1_000 });
-    cookieOf(services).write(visit.response, vault.seal(Buffer.from(pending), context), seconds);
+    makeRoom(visit, services);
+    cookieOf(services, new URL(url).searchParams).write(
+      visit.response,
+      vault.seal(Buffer.from(pending), context),
+      seconds,
+    );
     return { departure: url };
   },
 });
@@ -30,12 +40,26 @@ const seconds = 600;
 
 const schema = z.object({ state: z.string(), returnTo: z.string().optional(), until: z.number() });
 
-const cookieOf = ({ authUrl }: PageServices) => createCookie(authUrl, '-sign-in');
+const beginning = '-sign-in-';
+const mostTabs = 5;
+
+/** By the state that the provider hands back. */
+function cookieOf({ authUrl }: PageServices, params: URLSearchParams) {
+  return createCookie(authUrl, `${beginning}${hashSecret(params.get('state') ?? '').slice(0, 16)}`);
+}
+
+/** Servers refuse headers that are too long: the sign-ins begun first give way. */
+function makeRoom({ request, response }: Visit, { authUrl }: PageServices): void {
+  const begun = cookieSuffixes(request, authUrl, beginning);
+  for (const suffix of begun.slice(0, Math.max(0, begun.length + 1 - mostTabs))) {
+    createCookie(authUrl, suffix).clear(response);
+  }
+}
 
 /** What this browser began; taken once. `state` is what the issuer's `finish` needs again. */
 export function takePending(visit: Visit, services: PageServices) {
   const { vault, now } = services;
-  const cookie = cookieOf(services);
+  const cookie = cookieOf(services, visit.search);
   const sealed = cookie.read(visit.request);
   if (sealed === undefined) return undefined;
   cookie.clear(visit.response);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { pagePaths } from '../../../contract/issuer/index.ts';
+import type { Logger } from '../../../contract/core/index.ts';
+import { pagePaths, type RedirectSignIn } from '../../../contract/issuer/index.ts';
 import { field } from '../../components.ts';
 import { refusal } from '../../failure.ts';
 import { requireForm } from '../../forms.ts';
@@ -18,7 +19,11 @@ export const callbackPage = definePage({
     const pending = takePending(visit, services);
     if (signIn.kind === 'password') return { redirect: pagePaths.signIn };
     if (!pending) {
-      return again(visit, html`<p>This sign-in was not begun in this browser, or it took too long.</p>`, 403);
+      return again(
+        visit,
+        html`<p>This sign-in was not begun in this browser, is finished already, or took longer than ten minutes.</p>`,
+        403,
+      );
     }
     // As the provider was told, whatever name the request came under.
     const callback = new URL(`${authUrl}${pagePaths.signInCallback}?${visit.search.toString()}`);
@@ -49,11 +54,18 @@ function again({ to }: Visit, reason: Html, status: number, returnTo?: string): 
 export const signOutPage = definePage({
   path: '/sign-out',
   access: 'signed-in',
-  async post({ closeSession }, form) {
+  async post({ closeSession }, form, { signIn }) {
     await closeSession();
-    return { redirect: leadBack('/sign-in', ownPath(form.get('return_to'))) };
+    const returnTo = ownPath(form.get('return_to'));
+    return { redirect: signIn.kind === 'password' ? leadBack(pagePaths.signIn, returnTo) : anotherAccount(returnTo) };
   },
 });
+
+/** The provider still knows the person, and would sign in the same one without a question. */
+function anotherAccount(returnTo: string | undefined, page: string = pagePaths.signIn): string {
+  const query = new URLSearchParams({ another: '', ...(returnTo !== undefined && { return_to: returnTo }) });
+  return `${page}?${query.toString()}`;
+}
 
 const fields = z.object({
   email: z.string().trim().max(254),
@@ -65,10 +77,11 @@ export const signInPage = definePage({
   path: pagePaths.signIn,
   access: 'public',
 
-  get(visit, { signIn }) {
+  async get(visit, { signIn, logger }) {
     const returnTo = ownPath(visit.search.get('return_to'));
     if (visit.session) return { redirect: returnTo ?? home };
     if (signIn.kind === 'password') return passwordView(visit, { returnTo });
+    if (visit.search.get('another') !== null) return signedOutView(visit, signIn, returnTo, logger);
     // A link, since Chromium holds every redirect after a POST against form-action, and a provider may send one on and on.
     return {
       title: 'Sign in',
@@ -94,6 +107,28 @@ export const signInPage = definePage({
     return { redirect: returnTo ?? home };
   },
 });
+
+async function signedOutView(
+  { to }: Visit,
+  signIn: RedirectSignIn,
+  returnTo: string | undefined,
+  logger: Logger,
+): Promise<View> {
+  const elsewhere = await signIn.endSession?.().catch((error: unknown) => {
+    logger.debug({ error }, 'Where a session ends at the identity provider cannot be asked.');
+    return undefined;
+  });
+  return {
+    title: 'You are signed out',
+    body: html`<p>You are signed out of Sightline. ${signIn.name} may still know you in this browser.</p>
+      <p>
+        <a class="button wide" href="${to(anotherAccount(returnTo, startPath))}">Sign in with another account</a>
+      </p>
+      ${elsewhere !== undefined && html`<p><a class="button quiet wide" href="${elsewhere}">Sign out at ${signIn.name} as well</a></p>`}
+      <p><a href="${to(leadBack(startPath, returnTo))}">Sign in as before</a></p>`,
+    card: true,
+  };
+}
 
 interface Shown {
   readonly returnTo: string | undefined;
