@@ -1,6 +1,14 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { SightlineError, bodyWithin, parseJson } from '../contract/core/index.ts';
+import {
+  authorityHint,
+  bodyWithin,
+  codeBehind,
+  connectionTrouble,
+  parseJson,
+  SightlineError,
+  unknownAuthority,
+} from '../contract/core/index.ts';
 import { Exit } from './exit.ts';
 
 /** Reads a line from the terminal without showing it. Only where standard input is one. */
@@ -37,9 +45,13 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Answered
     const { status, headers } = response;
     return { status, headers, body: parseJson((await bodyWithin(response, maxBytes))?.toString('utf8') ?? '') };
   } catch (cause) {
+    const code = codeBehind(cause) ?? '';
+    const isAuthority = unknownAuthority.test(code);
     throw new SightlineError('unavailable', `Nothing answers at ${url}: ${reason(cause)}.`, {
       cause,
-      hint: 'Is the gateway running (sightline serve), and is this its address as seen from here (--url)?',
+      hint: isAuthority
+        ? authorityHint
+        : 'Is the gateway running (sightline serve), and is this its address as seen from here (--url)?',
     });
   }
 }
@@ -58,7 +70,7 @@ export function isLoopback(url: string): boolean {
 function reason(thrown: unknown): string {
   if (!(thrown instanceof Error)) return 'no connection';
   if (thrown.name === 'TimeoutError') return `no answer in ${timeoutMs / 1000} seconds`;
-  const { cause } = thrown;
-  if (cause instanceof Error && 'code' in cause) return String(cause.code);
-  return 'no connection';
+  const code = codeBehind(thrown);
+  const [words] = connectionTrouble.get(code ?? '') ?? [];
+  return words === undefined ? (code ?? 'no connection') : `${words} (${code})`;
 }

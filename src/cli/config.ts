@@ -1,20 +1,34 @@
 import { z } from 'zod';
-import { act, type Register } from './command.ts';
+import type { Finding } from '../contract/telemetry/index.ts';
+import type { Settings } from '../gateway/wiring/settings.ts';
+import { act, withWorkspace, type Register } from './command.ts';
+import { findingsTable } from './doctor.ts';
+import { Exit } from './exit.ts';
+
+/** Opens the storage beside a running gateway, as every command does. */
+async function outside(settings: Settings): Promise<readonly Finding[]> {
+  const { examineOutside } = await import('./examine-outside.ts');
+  return withWorkspace(settings, (workspace) => examineOutside(workspace));
+}
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('config').description(summary);
   const check = group
     .command('check')
-    .description('load the configuration with every plugin it names, and start nothing');
-  act(check, output, z.object({}), async ({ settings }) => {
+    .description('load the configuration with every plugin it names, and start nothing')
+    .option('--online', 'ask the identity provider, the model and publicUrl as well');
+  act(check, output, z.object({ online: z.boolean().default(false) }), async ({ settings, options: { online } }) => {
     const { checkConfig } = await import('../gateway/wiring/config.ts');
     const { file, plugins, reloadable } = await checkConfig(settings);
-    output.result({ ok: true, file: file ?? null, plugins, reloadable }, () => {
+    const checks = online ? await outside(settings) : [];
+    const ok = checks.every(({ status }) => status !== 'fail');
+    output.result({ ok, file: file ?? null, plugins, reloadable, ...(online && { checks }) }, () => {
       const used = Object.entries(plugins).map(([kind, name]) => `  ${kind.padEnd(10)} ${name}`);
       const valid = file === undefined ? 'No config file: the defaults are valid.' : `${file} is valid.`;
       const reload = `A running gateway takes on SIGHUP: ${reloadable.join(', ')}. All else needs a restart.`;
-      return [valid, ...used, reload].join('\n');
+      return [valid, ...used, reload, ...(online ? [findingsTable(checks, output)] : [])].join('\n');
     });
+    if (!ok) throw new Exit(1);
   });
 
   const openapi = group.command('openapi').description('print the OpenAPI document of the admin interface');

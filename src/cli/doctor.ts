@@ -12,12 +12,12 @@ export const register: Register = (program, output, summary) => {
   act(command, output, z.object({}), async ({ settings }) => {
     const findings = await examine(settings);
     const ok = findings.every(({ status }) => status !== 'fail');
-    output.result({ ok, checks: findings }, () => table(findings, output));
+    output.result({ ok, checks: findings }, () => findingsTable(findings, output));
     if (!ok) throw new Exit(1);
   });
 };
 
-function table(findings: readonly Finding[], output: Output): string {
+export function findingsTable(findings: readonly Finding[], output: Output): string {
   const width = Math.max(...findings.map(({ check }) => check.length)) + 2;
   const lines = findings.map(({ status, check, detail, hint }) => {
     const [colour, mark] = marks[status];

@@ -5,15 +5,13 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { activityFinding, crowdingFinding } from '../gateway/wiring/ingest-activity.ts';
 import { tryBoundary } from '../gateway/wiring/boundary.ts';
-import { openAgent, openWarehouse } from '../gateway/wiring/warehouse.ts';
+import { openWarehouse } from '../gateway/wiring/warehouse.ts';
 import { warehouseTrouble } from '../gateway/wiring/warehouse-trouble.ts';
 import { checkConfig } from '../gateway/wiring/config.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
 import { openWorkspace, type OpenWorkspace } from '../gateway/wiring/workspace.ts';
-import { SightlineError, within } from '../contract/core/index.ts';
+import { attempt, examineOutside, failed, inTime, type Verdict } from './examine-outside.ts';
 import type { Finding, ValueNote } from '../contract/telemetry/index.ts';
-
-type Verdict = Omit<Finding, 'check'>;
 
 const gibibyte = 1024 ** 3;
 
@@ -60,7 +58,7 @@ export async function examine(settings: Settings, deadlinesMs = deadlines): Prom
   try {
     findings.push(...(await warehouse(workspace, deadlinesMs.warehouse)));
     const opened = workspace;
-    await look('agent', () => agent(opened));
+    findings.push(...(await examineOutside(opened, deadlinesMs.check)));
     const gateway = await inTime(workspace.runningGateway(), deadlinesMs.check).catch(() => undefined);
     if (gateway === undefined) {
       findings.push({
@@ -88,33 +86,6 @@ export async function examine(settings: Settings, deadlinesMs = deadlines): Prom
 
 function isLoaded(value: unknown): value is Awaited<ReturnType<typeof checkConfig>> {
   return typeof value === 'object' && value !== null && 'config' in value && !(value instanceof Error);
-}
-
-async function attempt(finding: () => Verdict | Promise<Verdict>, deadlineMs: number): Promise<Verdict> {
-  try {
-    return await inTime((async () => await finding())(), deadlineMs);
-  } catch (error) {
-    return failed(error);
-  }
-}
-
-async function inTime<Answer>(work: Promise<Answer>, deadlineMs: number): Promise<Answer> {
-  const late = () =>
-    new SightlineError('unavailable', `It did not end within ${deadlineMs / 1_000} s.`, {
-      hint: 'Run sightline doctor again; if it says the same, see whether what it asks for answers.',
-    });
-  return await within(deadlineMs, work, late);
-}
-
-function failed(error: unknown): Verdict {
-  if (error instanceof SightlineError) {
-    return {
-      status: 'fail',
-      detail: error.operatorMessage ?? error.message,
-      ...(error.hint !== undefined && { hint: error.hint }),
-    };
-  }
-  return { status: 'fail', detail: error instanceof Error ? error.message : String(error) };
 }
 
 function directory(path: string): Verdict {
@@ -234,18 +205,6 @@ async function enginesAtOnce(workspace: OpenWorkspace): Promise<number | undefin
   const atOnce = telemetry.sink?.atOnce;
   await telemetry.stop();
   return atOnce;
-}
-
-/** A model is looked up where its API is. */
-async function agent(workspace: OpenWorkspace): Promise<Verdict> {
-  const { label, agent: asked } = await openAgent(workspace);
-  try {
-    await asked.start(AbortSignal.timeout(10_000));
-    const { ok, degraded, detail = label } = await asked.health(AbortSignal.timeout(10_000));
-    return { status: ok && degraded !== true ? 'ok' : 'fail', detail };
-  } finally {
-    await asked.stop();
-  }
 }
 
 const readiness = z.object({ status: z.string(), components: z.record(z.string(), z.string()).default({}) });

@@ -137,6 +137,12 @@ function firstLine(thrown: unknown): string {
 
 function noEndpoint(url: string, status: number): SightlineError {
   if (status === 404) return broken(`There is no MCP endpoint at ${url}.`, 'Its path ends in /mcp.');
+  if (status === 403) {
+    return broken(
+      `${url} answered 403: the Host that reaches the gateway is not one it serves.`,
+      'Have the proxy pass the Host that was asked, or name the other one in allowedHosts.',
+    );
+  }
   return broken(
     `${url} answered ${status} to a call without a token, where an MCP endpoint that wants one answers 401.`,
     'Is it the right URL? Does a proxy answer for the gateway?',

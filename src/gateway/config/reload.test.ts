@@ -4,6 +4,7 @@ import { configSchema } from './schema.ts';
 
 /** Of each section a value that is not its default. */
 const others: Readonly<Record<string, unknown>> = {
+  network: { ca: 'ca.pem' },
   publicUrl: 'https://mcp.example.com',
   authUrl: 'https://auth.example.com',
   trustProxy: 1,

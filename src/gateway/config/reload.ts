@@ -17,6 +17,7 @@ const fixed: Readonly<Record<string, string>> = {
   publicUrl: 'tokens were issued for it',
   authUrl: 'tokens were issued by it',
   trustProxy: bySetUp,
+  network: 'connections were opened under it',
   listen: 'it listens already',
   allowedHosts: bySetUp,
   allowedOrigins: bySetUp,

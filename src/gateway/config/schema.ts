@@ -82,6 +82,18 @@ export const configSchema = z
       .union([z.boolean(), count.max(8), z.stringbool({ truthy: ['true'], falsy: ['false'] })])
       .default(false)
       .describe('How many reverse proxies to believe about the client address'),
+    network: z
+      .strictObject({
+        ca: z
+          .union([text, z.array(text)])
+          .transform((files) => [files].flat())
+          .default([])
+          .describe(
+            'Files with certificates, in PEM, of authorities to trust beside those of Node: for the identity provider, ' +
+              'the model and all else that is asked over TLS',
+          ),
+      })
+      .prefault({}),
     listen: z
       .strictObject({
         host: text.default('127.0.0.1').describe('The address to listen at; 0.0.0.0 for all'),

@@ -155,6 +155,21 @@ describe('the HTTP application', () => {
     expect(warned).toEqual([{ host: 'other.example' }]);
   });
 
+  it('warns once of a proxy that is not believed, and of none that is', async () => {
+    const warned: unknown[] = [];
+    const logger = { ...silentLogger, warn: (fields: object) => void warned.push(fields) };
+    const headers = { 'x-forwarded-for': '203.0.113.7' };
+    await listen({ logger, trustProxy: 1 });
+    await send('/', { headers });
+    expect(warned).toEqual([]);
+    server.close();
+    await listen({ logger, trustProxy: false });
+    await send('/');
+    expect(warned).toEqual([]);
+    for (let turn = 0; turn < 2; turn += 1) await send('/', { headers });
+    expect(warned).toEqual([{ trustProxy: false }]);
+  });
+
   it('serves the protected-resource document at both places, to any page', async () => {
     await listen();
     for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp']) {

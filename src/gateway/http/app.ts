@@ -5,6 +5,7 @@ import { pagePaths, scimPath, type Issuer } from '../../contract/issuer/index.ts
 import { asAsked } from '../../identity/verify/challenge.ts';
 import type { AlertReceiver } from '../../incidents/alerts/receiver.ts';
 import { type Admission, expectsContinue, refuseOverload } from '../../limits/admission.ts';
+import { onceEach } from '../../limits/once-each.ts';
 import type { McpListener } from '../../mcp/handler.ts';
 import { ambiguous, isUnambiguous, noteRefusedHosts } from '../../mcp/host-check.ts';
 import type { OtlpReceiver } from '../../telemetry/ingest/receiver.ts';
@@ -23,6 +24,10 @@ import {
   securityHeaders,
 } from './security.ts';
 import { adoptMessages, type Messages } from './server.ts';
+
+const unbelieved =
+  'A request came with X-Forwarded-For, which is not believed: limits count all people behind a proxy as one network. ' +
+  'If the proxy is yours, set trustProxy in the configuration to the number of proxies.';
 
 /** What an error thrown by a route becomes. Only our own words are sent; the rest is logged under the request's id. */
 function sendFailure(
@@ -111,8 +116,10 @@ export function createApp(options: AppOptions): (request: IncomingMessage, respo
   };
   const alerts: RequestHandler = (request, response) => options.alerts(request, response, expectsContinue(request));
   const isOurs = hostCheck(options.allowedHosts, noteRefusedHosts(logger));
+  const noteUnbelieved = onceEach(() => logger.warn({ trustProxy }, unbelieved));
   const ours: RequestHandler = (request, response, next) => {
     if (!isOurs(request, response)) return;
+    if (trustProxy === false && request.headers['x-forwarded-for'] !== undefined) noteUnbelieved('');
     if (expectsContinue(request)) response.writeContinue();
     next();
   };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { trustAuthorities } from '../process/authorities.ts';
 import { loadConfig, type ReadConfig } from '../config/load.ts';
 import type { ConfigInput } from '../config/schema.ts';
 import { SightlineError } from '../../contract/core/index.ts';
@@ -35,9 +36,9 @@ export function resolveSettings(flags: Settings, env: NodeJS.ProcessEnv = proces
   };
 }
 
-/** The config file that the settings name or lead to, with what they beat in it. */
-export function loadSettings({ config, data, port }: Settings): Promise<ReadConfig> {
-  return loadConfig({
+/** The config file that the settings name or lead to, with what they beat in it. The process trusts its `network.ca`. */
+export async function loadSettings({ config, data, port }: Settings): Promise<ReadConfig> {
+  const read = await loadConfig({
     file: config,
     cwd: process.cwd(),
     env: process.env,
@@ -46,4 +47,6 @@ export function loadSettings({ config, data, port }: Settings): Promise<ReadConf
       ...(port === undefined ? {} : { port }),
     },
   });
+  trustAuthorities(read.config.network.ca, read.file);
+  return read;
 }

@@ -66,6 +66,11 @@ export const apart: readonly Apart[] = [
     why: 'gives each gateway a configuration of its own, and reads what one process tells of itself',
   },
   {
+    file: 'test/cli-outside.test.ts',
+    forms: all,
+    why: 'gives its gateway a configuration of its own',
+  },
+  {
     file: 'test/cli-files.test.ts',
     forms: gateways,
     why: "reads SQLite's file",

@@ -1,0 +1,74 @@
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { listen } from './support/listen.ts';
+import { Sandbox } from './support/cli.ts';
+
+const report = z.object({
+  ok: z.boolean(),
+  checks: z.array(z.object({ check: z.string(), status: z.string(), detail: z.string(), hint: z.string().optional() })),
+});
+
+describe('what lies outside the gateway', () => {
+  let box: Sandbox;
+  beforeEach(async () => {
+    box = await Sandbox.create();
+  });
+  afterEach(() => box.remove());
+
+  const write = (config: object) => writeFile(join(box.directory, 'sightline.config.json'), JSON.stringify(config));
+
+  it('is asked by config check --online and by doctor, and said with what to do', async () => {
+    const { url } = await box.serve('--no-demo');
+    // The address of somebody else: a proxy in front of nothing.
+    const stranger = createServer((_request, response) => response.writeHead(403).end());
+    const port = await listen(stranger);
+    try {
+      await write({ publicUrl: `http://127.0.0.1:${port}` });
+      const checked = await box.run('config', 'check', '--online', '--json');
+      const { ok, checks } = report.parse(JSON.parse(checked.stdout));
+      expect([checked.code, ok]).toEqual([1, false]);
+      expect(checks.map(({ check }) => check)).toEqual(['agent', 'publicUrl']);
+      expect(checks[1]).toMatchObject({ status: 'fail', hint: expect.stringContaining('allowedHosts') });
+
+      await write({ publicUrl: url });
+      const doctor = report.parse(JSON.parse((await box.run('doctor', '--json')).stdout));
+      const found = doctor.checks.find(({ check }) => check === 'publicUrl');
+      expect(found).toMatchObject({ status: 'ok', detail: expect.stringContaining(`${url}/mcp`) });
+    } finally {
+      stranger.close();
+    }
+  });
+
+  it('is asked through the proxy of the environment, and a forgotten trustProxy is told', async () => {
+    const asked: (string | undefined)[] = [];
+    const proxy = createServer();
+    proxy.on('connect', (request, socket) => {
+      asked.push(request.url);
+      socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+    });
+    const port = await listen(proxy);
+    try {
+      await write({
+        publicUrl: 'https://sightline.invalid',
+        issuer: { plugin: 'oidc', issuer: 'https://idp.invalid', clientId: 'x', clientSecret: 'not-to-be-said' },
+      });
+      const env = { NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: `http://127.0.0.1:${port}` };
+      const ended = await box.start(['config', 'check', '--online', '--json', '--data', box.data], env).ended;
+      expect(ended.code).toBe(1);
+      const { checks } = report.parse(JSON.parse(ended.stdout));
+      expect(asked).toEqual(expect.arrayContaining(['idp.invalid:443', 'sightline.invalid:443']));
+      expect(checks.map(({ check, status }) => `${check} ${status}`)).toEqual([
+        'identity provider fail',
+        'agent ok',
+        'trustProxy warn',
+        'publicUrl warn',
+      ]);
+      expect(ended.stdout + ended.stderr).not.toContain('not-to-be-said');
+    } finally {
+      proxy.close();
+    }
+  });
+});
