@@ -55,6 +55,10 @@ export async function furnish(
     await directory.createOrganization({ name: 'ACME' }),
     await directory.createOrganization({ name: 'Ünïcödé' }),
   ];
+  for (const organizationId of [undefined, ...organizations.map(({ id }) => id)]) {
+    const key = { id: newId('adk'), hash: hashSecret(newId('sec')), name: 'süß', scopes: [], createdBy: 'ada' };
+    await directory.adminKeys.create({ ...key, ...(organizationId !== undefined && { organizationId }) });
+  }
   for (const { id } of organizations) await furnishOrganization(storage, id, [present(one), present(two)], seal);
   await directory.sessions.create(newSession(present(one)));
   for (const model of ['Grant', 'RefreshToken', 'AuthorizationCode', 'Interaction']) {
