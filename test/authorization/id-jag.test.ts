@@ -198,7 +198,7 @@ describe('a company’s assertion that a person may use a client', () => {
     for (const claims of [{ exp: 1 }, { aud: 'https://elsewhere.example' }, { client_id: undefined }]) {
       await show(await assert({ claims: { ...claims, email: 'ada@example.com' } }));
     }
-    expect(lines).toHaveLength(3);
+    expect(lines.filter((line) => line.startsWith('An ID-JAG was refused.'))).toHaveLength(3);
     expect(lines.join('\n')).toContain('ERR_JWT_EXPIRED');
     expect(lines.join('\n')).not.toContain('ada');
   });
