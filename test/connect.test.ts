@@ -231,7 +231,11 @@ describe('sightline connect', () => {
     [['ci', '--write', '--key', 'KEY'], 2, 'no file that is written for it'],
     [['ci', '--key', 'ak_1'], 2, 'sightline key list'],
     [['ci', '--url', 'ftp://x.example'], 2, 'https://sightline.example.com/mcp'],
-    [['ci', '--url', 'http://127.0.0.1:2'], 1, 'Nothing answers at http://127.0.0.1:2/mcp: ECONNREFUSED'],
+    [
+      ['ci', '--url', 'http://127.0.0.1:2'],
+      1,
+      'Nothing answers at http://127.0.0.1:2/mcp: nothing listens there (ECONNREFUSED)',
+    ],
     [['ci', '--url', 'URL/nowhere'], 1, 'There is no MCP endpoint at'],
     [['ci', '--url', 'URL/livez'], 1, 'answers 401'],
   ] as const)('%j: says what is wrong and what to do', async (args, code, said) => {
