@@ -177,7 +177,7 @@ describe('where a signal is missing', () => {
     everyMinute(ago(60), askedAt, 1, (at, index) => {
       for (const service of ['a', 'b', 'c']) {
         const value = (service === 'b' && at >= ago(10) ? 900 : 20) + (index % 3);
-        metrics.push({ time: at, name: 'RoundTripP90(ms)', type: 'GAUGE', value, service_name: service });
+        metrics.push({ time: at, name: 'RoundTripP90(ms)', type: 'gauge', value, service_name: service });
       }
     });
     await harness.load(organization, 'metrics', metrics);
@@ -190,7 +190,7 @@ describe('where a signal is missing', () => {
     const metrics: Row[] = [];
     everyMinute(ago(60), askedAt, 1, (at, index) => {
       for (const service of ['a', 'b', 'c']) {
-        metrics.push({ time: at, type: 'GAUGE', value: value(service, at, index), service_name: service, ...more });
+        metrics.push({ time: at, type: 'gauge', value: value(service, at, index), service_name: service, ...more });
       }
     });
     return metrics;
@@ -218,7 +218,7 @@ describe('where a signal is missing', () => {
     };
     const counter = {
       name: 'process.cpu.time',
-      type: 'SUM',
+      type: 'sum',
       is_monotonic: true,
       aggregation_temporality: 'cumulative',
     };
