@@ -97,7 +97,7 @@ const byColumns: readonly (readonly [columns: number, ...statements: string[]])[
     "SELECT substring(name FROM 1 FOR 2), trim(both 'x' from name), overlay(name placing '__' from 1) FROM otel.spans",
     "SELECT time::date, time AT TIME ZONE 'Europe/Zurich', to_char(time, 'YYYY-MM-DD HH24:MI') FROM otel.spans",
     'SELECT min(time), max(time), max(end_time) - min(start_time) FROM otel.spans',
-    "SELECT pg_catalog.array_agg(ALL name ORDER BY time, name), string_agg(name, ', ' ORDER BY name, span_id) FILTER (WHERE kind <> ''), (array_agg(ARRAY[name, kind] ORDER BY time DESC, span_id))[1:2] FROM otel.spans",
+    "SELECT pg_catalog.array_agg(ALL name ORDER BY time, name), string_agg(name, ', ' ORDER BY name, span_id) FILTER (WHERE kind <> 'SERVER'), (array_agg(ARRAY[name, kind] ORDER BY time DESC, span_id))[1:2] FROM otel.spans",
     'SELECT json_agg(s ORDER BY span_id), jsonb_agg(s.* ORDER BY span_id), jsonb_object_agg(span_id, attributes) FROM otel.spans AS s',
     'SELECT ARRAY(SELECT name FROM otel.spans ORDER BY 1 LIMIT 3), ARRAY(WITH x AS (SELECT array_agg(body ORDER BY body) AS b FROM otel.logs GROUP BY service_name) SELECT b[1] FROM x ORDER BY 1), ARRAY(VALUES (1), (2))',
     'SELECT service_name, array_agg(count(*)) OVER (ORDER BY service_name), (SELECT array_agg(e) FROM jsonb_array_elements(max(s.events::text)::jsonb) AS e) FROM otel.spans AS s GROUP BY service_name ORDER BY 1',
