@@ -111,6 +111,8 @@ describe('the beginning at any time of the week', () => {
     ['2026-11-29T02:08:31Z', 7],
     ['2026-11-23T05:04:57Z', 16],
     ['2026-11-26T16:54:21Z', 6],
+    ['2026-11-30T09:28:53Z', 2],
+    ['2026-12-06T02:32:20Z', 11],
   ];
   it.each(ends)(
     '%s: lies within two minutes of the true one',

@@ -202,7 +202,7 @@ async function* answer(
   let halved: TimeRange | undefined;
   if (scene.windows.before === undefined && scene.windows.references.length === 0) {
     const began = yield* onset({ notebook, write: scene.write, range: scene.windows.now, bad: 'failed' });
-    halved = began.at === undefined ? scene.windows.now : undefined;
+    halved = scene.windows.now;
     const lack = first < scene.windows.now.start ? 'too little' : 'no';
     notes.push(`There is ${lack} telemetry from before, so the later part was compared with the earlier one.`);
     scene = placedIn(scene, split(scene.windows.now, began.at), sent);

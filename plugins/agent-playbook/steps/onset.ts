@@ -66,6 +66,8 @@ interface NewFailure extends Pick<Scene, 'notebook' | 'write'> {
 const fewestTimes = 3;
 /** Failures that always came would leave so many times their usual distance free with a probability of e^-5. */
 const distances = 5;
+/** That all failures are of the new version speaks for it beside the time. */
+const releaseDistances = 10;
 
 /** When a failure with a message of its own came first: more exact than any share. `at` is undefined where it is not new. */
 export async function* firstFailure({ notebook, write, range, ...failure }: NewFailure): Step<Onset> {
@@ -122,7 +124,7 @@ function releasedBefore(row: Row, first: Date, range: TimeRange): Date | undefin
   const [released, other] = [row.time('released'), row.time('other_version')];
   if (released === undefined || other === undefined || other >= released || released > first) return undefined;
   const usual = (range.end.getTime() - first.getTime()) / row.number('times');
-  return first.getTime() - released.getTime() <= distances * usual ? released : undefined;
+  return first.getTime() - released.getTime() <= releaseDistances * usual ? released : undefined;
 }
 
 /** When the most frequent new failure began: few do not show among many that always are. */
