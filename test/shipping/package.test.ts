@@ -60,7 +60,7 @@ describe('the package that npm packs', () => {
     process.stdout.write(
       `package: ${packed.size} bytes packed, ${packed.unpackedSize} unpacked, ${packed.files.length} files\n`,
     );
-    expect(packed.size).toBeLessThan(1.75 * MB);
+    expect(packed.size).toBeLessThan(1.5 * MB);
     expect(packed.unpackedSize).toBeLessThan(6 * MB);
     const paths = packed.files.map(({ path }) => path);
     expect(paths).toEqual(
