@@ -298,12 +298,12 @@ describe('who may open which page', () => {
     }
   });
 
-  it.each(pages)('%s asks the storage no more than eight times', async (page) => {
+  it.each(pages)('%s asks the storage no more than seven times', async (page) => {
     const { path } = rowOf(page);
     place.site.calls();
     await admin.browser.get(path);
 
-    expect(place.site.calls()).toBeLessThanOrEqual(8);
+    expect(place.site.calls()).toBeLessThanOrEqual(7);
   });
 
   it.each(pages)('%s is kept by no cache, framed by nobody, and runs nothing that is not ours', async (page) => {

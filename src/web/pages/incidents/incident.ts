@@ -46,7 +46,8 @@ export const incidentPage = definePage({
       precedents(workspace.incidents, incident.finding, incident),
     ]);
     const chosen = chooseInvestigation(investigations);
-    const steps = chosen === undefined ? [] : await workspace.investigations.steps(chosen.id);
+    // One that waits for its turn has asked nothing yet.
+    const steps = chosen?.startedAt === undefined ? [] : await workspace.investigations.steps(chosen.id);
     const marks = marksOf(steps, chosen?.conclusion, alerts);
     const shown: Shown = { steps, conclusion: chosen?.conclusion, marks };
     const asked = chats.items.find(({ createdBy, status }) => createdBy.id === user.id && status === 'waiting');
