@@ -407,7 +407,9 @@ describe('sent to its own receiver', () => {
     expect(row).toEqual(['0']);
     const [names] = await query(self, "SELECT string_agg(DISTINCT name, ' ' ORDER BY name) FROM otel.spans");
     expect(names).toEqual(['SELECT ping tools/call query_otel']);
+    const stopping = performance.now();
     expect(await self.gateway.stop()).toBe(0);
+    expect(performance.now() - stopping).toBeLessThan(5_000);
   });
 });
 
@@ -436,16 +438,15 @@ describe('an endpoint that does not answer', () => {
       );
       const before = performance.now();
       for (let at = 0; at < 300; at += 1) expect((await mcp(cut, { method: 'ping' })).status).toBe(200);
-      // Were each to wait for an export, this would take minutes.
-      expect(performance.now() - before).toBeLessThan(60_000);
+      expect((performance.now() - before) / 300).toBeLessThan(50);
       await delay(8_000);
       const said = cut.gateway.output().match(/own telemetry cannot be sent/g) ?? [];
       expect(said).toHaveLength(1);
       expect(cut.gateway.output()).not.toContain('planted-header-secret');
       const stopping = performance.now();
       expect(await cut.gateway.stop()).toBe(0);
-      // An exporter that is not cut short waits ten seconds for its answer.
-      expect(performance.now() - stopping).toBeLessThan(9_000);
+      // Two seconds for what is unsent; the rest is what a stop takes anyway.
+      expect(performance.now() - stopping).toBeLessThan(4_000);
     },
   );
 });
