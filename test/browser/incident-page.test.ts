@@ -9,7 +9,7 @@ const rubric: readonly (readonly [question: string, term: string, answer: RegExp
   [
     'What fails?',
     'What is wrong',
-    /checkout CheckoutService\/PlaceOrder: \d+ of \d+ requests fail \(\d+ %; before \d+(?:\.\d+)? %\)/,
+    /checkout CheckoutService\/PlaceOrder: \d+ of \d+ requests fail \(\d+ %; before [0-4](?:\.\d+)? %\)/,
   ],
   ['Since when?', 'Since', /\d{4}-\d\d-\d\d \d\d:\d\d UTC/],
   ['For whom?', 'Who is affected', /frontend POST \/api\/checkout.*amex/],

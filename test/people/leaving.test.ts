@@ -81,7 +81,7 @@ describe('a person who leaves', () => {
       report: (problem) => problems.push(problem),
     });
     expect([problems, verified.records]).toEqual([[], records.length]);
-    // Nothing of the account is left, so the address begins anew.
+    // The e-mail address can be registered again.
     const again = await person(world, 'ada@example.com');
     expect(again.id).not.toBe(ada.id);
     expect(await refusal(people.deletePerson({ userId: ada.id, chats: 'keep', actor: admin }))).toMatchObject(

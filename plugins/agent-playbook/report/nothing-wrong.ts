@@ -39,6 +39,9 @@ export function nothingWrong(scene: Scene, { clues, changes, rise }: Unsuspected
     rise?.at && failing.length === 0
       ? `Failures of all operations together rise at about ${moment(rise.at)}`
       : undefined;
+  const checked = !errors.failed && compared;
+  const busiest = lightestTraffic(latency);
+  const light = checked && busiest !== undefined && callsOf(busiest) < enough ? busiest : undefined;
   const claims: Claim[] = [...affected(clues)];
   if (!errors.failed && compared && failing.length === 0) {
     claims.push(
@@ -46,6 +49,9 @@ export function nothingWrong(scene: Scene, { clues, changes, rise }: Unsuspected
     );
   }
   if (compared && slower.length === 0) claims.push(claim('No operation is slower than before', [latency.evidenceId]));
+  if (latency && light && failing.length + slower.length === 0) {
+    claims.push(claim(littleTraffic(light), [latency.evidenceId]));
+  }
   const steady = errors.changes.filter(({ now, before }) => now.hits >= 20 && rate(now) >= 0.05 && before.total > 0);
   for (const change of steady.filter(({ worse }) => !worse).slice(0, 3)) {
     claims.push(claim(`${describeErrors(change)}: high, but not new`, [errors.evidenceId]));
@@ -76,9 +82,6 @@ export function nothingWrong(scene: Scene, { clues, changes, rise }: Unsuspected
     // Nothing stands out, yet a person reported a problem: name the services to check first.
     ...(clues.named.length > 0 && { suspects: clues.named.slice(0, 8), suspicions: suspicionsOf(clues) }),
   };
-  const checked = !errors.failed && compared;
-  const busiest = lightestTraffic(latency);
-  const light = checked && busiest !== undefined && callsOf(busiest) < enough ? busiest : undefined;
   return {
     ...nothingFound,
     conclusion,
@@ -96,11 +99,7 @@ export function nothingWrong(scene: Scene, { clues, changes, rise }: Unsuspected
       ? [`Look at what ${code(log.service, 60)} logs: ${code(log.example)}.`]
       : ['Name a service or another time if you see something that this did not.'],
     openQuestions: moved.length > 0 ? ['What is behind this change?'] : [],
-    notes: [
-      ...notes,
-      ...(light ? [littleTraffic(light)] : []),
-      ...(checked || usual(windows).length === 0 ? [] : [tooFew(windows)]),
-    ],
+    notes: checked || usual(windows).length === 0 ? notes : [...notes, tooFew(windows)],
   };
 }
 
@@ -136,7 +135,8 @@ function headlineOf({ whose, log, moved, checked, light, also }: Unblamed): stri
 
 function littleTraffic(busiest: LatencyChange): string {
   const { service, operation, count, countBefore } = busiest;
-  return `${code(service, 60)} ${code(operation, 80)} has most calls, ${count} and ${countBefore} before: what hits fewer than ${percent(fewestSeen / callsOf(busiest))} of them does not show.`;
+  const rarest = percent(fewestSeen / callsOf(busiest));
+  return `Nothing that hits fewer than ${rarest} of the calls would show: ${code(service, 60)} ${code(operation, 80)} has most of them, ${count} and ${countBefore} before`;
 }
 
 function tooFew({ now }: Windows): string {

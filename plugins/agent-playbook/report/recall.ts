@@ -262,14 +262,19 @@ export function sinceThen({ last, today, windows }: Look): string {
 }
 
 /** Why there is nothing to say about the trouble; undefined where there is some. */
-export function nothing({ conclusion: { service, category, window, claims } }: Found): string | undefined {
+export function nothing({
+  conclusion: { root_cause: cause, service, category, window, claims },
+}: Found): string | undefined {
   if (service !== '') return undefined;
   const when = window ? ` ${between({ start: new Date(window.start), end: new Date(window.end) })}` : '';
   if (category === 'no_telemetry') return `There is no telemetry${when}, so nothing was found.`;
+  if (cause !== '') return `No cause was found${when}. ${cause}`;
   const isWell = claims.filter(({ text }) => /^No operation (?:fails|is slower)/.test(text)).length === 2;
-  return isWell
+  if (!isWell) return `Nothing was found that is the cause of anything${when}.`;
+  const few = claims.find(({ text }) => text.startsWith('Nothing that hits fewer'));
+  return few === undefined
     ? `Nothing was found to be wrong${when}: no operation fails more or is slower than before.`
-    : `Nothing was found that is the cause of anything${when}.`;
+    : `Nothing stands out${when}: no operation fails more or is slower than before. ${few.text}`;
 }
 
 /** What the guilty service waits for or fails at, outside of it. */

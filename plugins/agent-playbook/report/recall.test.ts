@@ -1,0 +1,30 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Claim, Conclusion } from '../../../src/contract/storage/index.ts';
+import { nothing } from './recall.ts';
+
+const claims = (...texts: readonly string[]): readonly Claim[] =>
+  texts.map((text) => ({ text, status: 'supported', evidence_ids: [] }));
+const well = ['No operation fails more than before.', 'No operation is slower than before.'];
+const rare =
+  'Nothing that hits fewer than 10 % of the calls would show: `a` `GET /` has most of them, 50 and 60 before.';
+
+function said(found: readonly Claim[], cause = '', service = ''): string | undefined {
+  const conclusion: Conclusion = { root_cause: cause, category: 'none', service, confidence: 'none', claims: found };
+  return nothing({ conclusion, steps: [] });
+}
+
+describe('what a follow-up says where no service was blamed', () => {
+  it('calls well only what was seen often enough and did not change', () => {
+    expect(said(claims(...well))).toContain('Nothing was found to be wrong');
+    expect(said(claims(...well, rare))).toBe(
+      `Nothing stands out: no operation fails more or is slower than before. ${rare}`,
+    );
+    expect(said(claims('No single operation fails more than before.', well[1] ?? ''))).toBe(
+      'Nothing was found that is the cause of anything.',
+    );
+    expect(said(claims(...well), 'Only the logs have changed: `a` logs `b` 10 times (new).')).toBe(
+      'No cause was found. Only the logs have changed: `a` logs `b` 10 times (new).',
+    );
+    expect(said(claims(), '', 'a')).toBeUndefined();
+  });
+});
