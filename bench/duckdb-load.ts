@@ -66,10 +66,7 @@ function spans(seed: number): Uint8Array {
       case 'int64':
         return { kind: 'int64', values: BigInt64Array.from(rows, (row) => BigInt((row * 7919) % 1_000_000)) };
       case 'map':
-        return {
-          kind: 'json',
-          values: rows.map((row) => (column.name === 'attributes' ? attributes(row) : resource(row % 10))),
-        };
+        return { kind: 'json', values: rows.map((row) => map(column.name, row)) };
       case 'string':
         return { kind: 'string', values: rows.map((row) => text(column.name, row)) };
       default:
@@ -77,6 +74,12 @@ function spans(seed: number): Uint8Array {
     }
   });
   return encodeBatch({ table: 'spans', rows: rows.length, columns });
+}
+
+/** Scope attributes and the other fields of OTLP are left empty, as nearly every SDK leaves them. */
+function map(column: string, row: number): string {
+  if (column === 'attributes') return attributes(row);
+  return column === 'resource_attributes' ? resource(row % 10) : '{}';
 }
 
 function attributes(row: number): string {
