@@ -1,7 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { product } from '../gateway/wiring/product.ts';
 import { exitCodes, Exit } from './exit.ts';
-import { createOutput } from './output.ts';
+import { createOutput, type Output } from './output.ts';
 import type { Register } from './command.ts';
 
 interface Entry {
@@ -36,10 +36,8 @@ const entries: Readonly<Record<string, Entry>> = {
   demo: { summary: 'send the telemetry of a demo shop with a fault in it', load: () => import('./demo.ts') },
 };
 
-/** Runs one command line to its end and answers the exit code; never throws. */
-export async function run(argv: readonly string[]): Promise<number> {
-  // Known before parsing, since a usage error has to be reported in the form asked for, too.
-  const output = createOutput({ json: argv.includes('--json') });
+/** The command line; of the commands that are not loaded it has name and summary alone. */
+export async function createProgram(output: Output, isLoaded: (name: string) => boolean): Promise<Command> {
   const program = new Command('sightline')
     .description('Workspace MCP service: telemetry, incidents and chats through one MCP endpoint.')
     .option('--data <dir>', 'data directory (SIGHTLINE_DATA; default .sightline)', nonEmpty)
@@ -51,15 +49,23 @@ export async function run(argv: readonly string[]): Promise<number> {
     .configureOutput({ writeErr: () => undefined, outputError: () => undefined })
     .exitOverride()
     .addHelpText('after', `\nExit codes:\n${exitCodes.map(([code, text]) => `  ${code}  ${text}`).join('\n')}`);
-  const called = calledCommand(argv);
   for (const [name, { summary, load }] of Object.entries(entries)) {
-    if (name === called) (await load()).register(program, output, summary);
+    if (isLoaded(name)) (await load()).register(program, output, summary);
     else
       program
         .command(name)
         .description(summary)
         .action(() => undefined);
   }
+  return program;
+}
+
+/** Runs one command line to its end and answers the exit code; never throws. */
+export async function run(argv: readonly string[]): Promise<number> {
+  // Known before parsing, since a usage error has to be reported in the form asked for, too.
+  const output = createOutput({ json: argv.includes('--json') });
+  const called = calledCommand(argv);
+  const program = await createProgram(output, (name) => name === called);
   let failing: Command = program;
   visit(program, (command) => {
     command.configureOutput({
