@@ -260,6 +260,49 @@ describe('list_incidents', () => {
   });
 });
 
+describe('links', () => {
+  it('name the page of whatever has one, in both forms, and are taken in its place', async () => {
+    const { principal, workspace } = await box.organization('links');
+    const incident = await open(workspace);
+    const incidentUrl = `${publicUrl}/incidents/${incident.key}`;
+    const begun = await box.call(principal, 'start_chat', { message: 'Why?', incident_id: incidentUrl });
+    const chatUrl = `${publicUrl}/chats/${z.string().parse(begun.structured['chat_id'])}`;
+    const { id } = await workspace.investigations.enqueue({ incidentId: incident.id, engine: 'test' });
+    await workspace.investigations.addStep(id, {
+      seq: 1,
+      evidence_id: 'E1',
+      question: 'What?',
+      sql: 'SELECT 1',
+      dialect: 'duckdb',
+      window: { start: '2026-01-01T00:00:00Z', end: '2026-01-01T01:00:00Z' },
+      columns: ['n'],
+      rows: [[1]],
+      row_count: 1,
+      observation: 'One.',
+      verdict: 'neutral',
+      elapsed_ms: 1,
+      recorded_at: '2026-01-01T00:00:00Z',
+    });
+    const calls: readonly [string, Record<string, unknown>, string][] = [
+      ['list_incidents', {}, incidentUrl],
+      ['read_incident', { incident_id: incidentUrl }, incidentUrl],
+      ['read_incident', { incident_id: incident.key, evidence_id: 'e1' }, `${incidentUrl}/evidence#E1`],
+      ['read_incident', { incident_id: `${incidentUrl}/evidence#E1` }, incidentUrl],
+      ['list_chats', {}, chatUrl],
+      ['read_chat', { chat_id: chatUrl }, chatUrl],
+      ['send_chat_reply', { chat_id: chatUrl, message: 'Since noon.' }, chatUrl],
+    ];
+    expect(begun.structured['url']).toBe(chatUrl);
+    for (const [tool, args, url] of calls) {
+      const { structured, text } = await box.call(principal, tool, args);
+      const [row] = [structured['incidents'], structured['chats']].flatMap((found) => rows.safeParse(found).data ?? []);
+      const named = structured['incident'] ?? structured['chat'] ?? row ?? structured;
+      expect([tool, named]).toEqual([tool, expect.objectContaining({ url })]);
+      expect([tool, text]).toEqual([tool, expect.stringContaining(url)]);
+    }
+  });
+});
+
 describe('read_incident', () => {
   it('is named by id, key in any case, or URL', async () => {
     const incident = await open(acme.workspace, { document: '## Summary\n\nBroken.' });

@@ -12,6 +12,7 @@ import {
 } from '../contract/storage/index.ts';
 import { viewInvestigation, type Evidence } from './investigation-view.ts';
 import { cutText, fitting, sizeOf } from './result.ts';
+import { pageOf } from './references.ts';
 import { incidentRow } from './views.ts';
 
 export const incidentParts = ['document', 'investigation', 'evidence', 'alerts', 'chats'] as const;
@@ -23,6 +24,7 @@ export interface Wanted {
   readonly parts: ReadonlySet<(typeof incidentParts)[number]>;
   readonly evidence: Evidence;
   readonly budget: number;
+  readonly pagesUrl: string;
 }
 
 /** What the tool answers with. */
@@ -31,11 +33,11 @@ export type IncidentView = Awaited<ReturnType<typeof gatherIncident>>;
 export async function gatherIncident(
   workspace: Workspace,
   incident: Incident,
-  { parts: include, evidence, budget }: Wanted,
+  { parts: include, evidence, budget, pagesUrl }: Wanted,
 ) {
   const notes: string[] = [];
   const investigates = include.has('investigation') || evidence !== 'none';
-  const view = incidentView(incident);
+  const view = incidentView(incident, pagesUrl);
   const document = include.has('document')
     ? documentView(await workspace.incidents.document(incident.id), notes)
     : undefined;
@@ -45,12 +47,14 @@ export async function gatherIncident(
   const before = investigates ? await similarViews(workspace, incident) : [];
   const chats = include.has('chats') ? await chatViews(workspace, incident, notes) : undefined;
   const taken = sizeOf({ view, document, before, alerts, chats });
+  const investigation = investigates
+    ? await investigationOf(workspace, incident, { evidence, budget: budget - taken, notes })
+    : undefined;
+  const step = typeof evidence === 'string' ? undefined : investigation?.steps[0];
   return {
-    incident: view,
+    incident: step ? { ...view, url: pageOf.evidence(pagesUrl, incident.key, step.evidence_id) } : view,
     document,
-    investigation: investigates
-      ? await investigationOf(workspace, incident, { evidence, budget: budget - taken, notes })
-      : undefined,
+    investigation,
     ...(before.length > 0 && { similar: before }),
     alerts,
     chats,
@@ -74,9 +78,9 @@ export async function gatherIncident(
   };
 }
 
-function incidentView(incident: Incident) {
+function incidentView(incident: Incident, pagesUrl: string) {
   return {
-    ...incidentRow(incident),
+    ...incidentRow(incident, pagesUrl),
     summary: cutText(incident.summary, 2_000).text,
     environment: incident.environment,
     source: incident.source,

@@ -5,13 +5,13 @@ import { createListIncidents } from './list-incidents.ts';
 import { createReadChat } from './read-chat.ts';
 import { createReadIncident } from './read-incident.ts';
 import { createSendChatReply, type SendChatReplyDependencies } from './send-chat-reply.ts';
-import { createStartChat, type StartChatDependencies } from './start-chat.ts';
+import { createStartChat } from './start-chat.ts';
 
 export { describeIngest } from './get-ingest-config.ts';
 export type { IngestSource } from './get-ingest-config.ts';
 export type { IngestConfig } from './sender-setups.ts';
 
-export interface ToolDependencies extends StartChatDependencies, SendChatReplyDependencies {
+export interface ToolDependencies extends SendChatReplyDependencies {
   /** From `createQueryOtel`. */
   readonly queryOtel: Tool;
   readonly ingest: IngestSource;

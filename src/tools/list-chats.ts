@@ -3,7 +3,7 @@ import { defineTool, type Tool } from '../contract/core/index.ts';
 import type { Principal } from '../contract/issuer/index.ts';
 import type { Chat, Storage } from '../contract/storage/index.ts';
 import { chosen, some, pageCursor, pageLimit, shortText, toolResult } from './result.ts';
-import { findIncident } from './references.ts';
+import { findIncident, pageOf } from './references.ts';
 import type { Fence } from './untrusted.ts';
 import { chatMembers, chatView, listLines, untrustedPaths } from './views.ts';
 
@@ -24,7 +24,7 @@ const output = z.object({
   untrusted: untrustedPaths,
 });
 
-export function createListChats(deps: { readonly storage: Storage; readonly publicUrl: string }): Tool {
+export function createListChats(deps: { readonly storage: Storage; readonly pagesUrl: string }): Tool {
   return defineTool({
     name: 'list_chats',
     title: 'List chats',
@@ -39,7 +39,7 @@ export function createListChats(deps: { readonly storage: Storage; readonly publ
     async run(args, { principal }) {
       const workspace = deps.storage.workspace(principal.organizationId);
       const incident =
-        args.incident_id === undefined ? undefined : await findIncident(workspace, args.incident_id, deps.publicUrl);
+        args.incident_id === undefined ? undefined : await findIncident(workspace, args.incident_id, deps.pagesUrl);
       const page = await workspace.chats.list({
         limit: args.limit,
         statuses: chosen(args.status),
@@ -49,19 +49,23 @@ export function createListChats(deps: { readonly storage: Storage; readonly publ
         cursor: args.cursor,
       });
       const structured = {
-        chats: page.items.map((chat) => chatView(chat, principal)),
+        chats: page.items.map((chat) => chatView(chat, principal, deps.pagesUrl)),
         next_cursor: page.nextCursor,
         untrusted: ['chats[].title', 'chats[].created_by.name'],
       };
       const lines = listLines(page, 'chat', 'most recently changed first', (chat, fence) =>
-        chatLine(chat, principal, fence),
+        chatLine(chat, principal, { fence, pagesUrl: deps.pagesUrl }),
       );
       return toolResult(structured, lines, { rows: page.items.length });
     },
   });
 }
 
-export function chatLine(chat: Chat, principal: Principal, fence: Fence): string {
+export function chatLine(
+  chat: Chat,
+  principal: Principal,
+  { fence, pagesUrl }: { readonly fence: Fence; readonly pagesUrl: string },
+): string {
   const { kind, id, name } = chat.createdBy;
   const owner = `${id === principal.subject ? 'you, ' : ''}${kind} ${id} ${fence.inline(name)}`;
   const incident = chat.incidentId === undefined ? [] : [`incident ${chat.incidentId}`];
@@ -74,5 +78,6 @@ export function chatLine(chat: Chat, principal: Principal, fence: Fence): string
     `${chat.lastSeq} messages`,
     ...incident,
     fence.inline(chat.title),
+    pageOf.chat(pagesUrl, chat.id),
   ].join(' | ');
 }

@@ -40,7 +40,15 @@ const output = z.object({
   untrusted: untrustedPaths,
 });
 
-export function createListIncidents({ storage, now }: { readonly storage: Storage; readonly now: () => Date }): Tool {
+export function createListIncidents({
+  storage,
+  pagesUrl,
+  now,
+}: {
+  readonly storage: Storage;
+  readonly pagesUrl: string;
+  readonly now: () => Date;
+}): Tool {
   return defineTool({
     name: 'list_incidents',
     title: 'List incidents',
@@ -55,7 +63,7 @@ export function createListIncidents({ storage, now }: { readonly storage: Storag
     async run(args, { principal }) {
       const page = await storage.workspace(principal.organizationId).incidents.list(filter(args, principal, now()));
       const structured = {
-        incidents: page.items.map((incident) => ({ ...incidentRow(incident), rivals: rivalsOf(incident) })),
+        incidents: page.items.map((incident) => ({ ...incidentRow(incident, pagesUrl), rivals: rivalsOf(incident) })),
         next_cursor: page.nextCursor,
         untrusted: [
           'incidents[].title',
@@ -65,7 +73,9 @@ export function createListIncidents({ storage, now }: { readonly storage: Storag
           'incidents[].waiting_on',
         ],
       };
-      const lines = listLines(page, 'incident', 'newest start first', incidentLine);
+      const lines = listLines(page, 'incident', 'newest start first', (incident, fence) =>
+        incidentLine(incident, incidentRow(incident, pagesUrl), fence),
+      );
       return toolResult(structured, lines, { rows: page.items.length });
     },
   });
@@ -108,9 +118,8 @@ function rivalsOf({ finding }: Incident) {
   }));
 }
 
-function incidentLine(incident: Incident, fence: Fence): string {
+function incidentLine(incident: Incident, { cause, url }: ReturnType<typeof incidentRow>, fence: Fence): string {
   const { waitingOn, resolution } = incident;
-  const { cause } = incidentRow(incident);
   const { party, name, reason, since } = waitingOn;
   const said = [name, reason].filter((text) => text !== undefined).join(': ');
   const ended = incident.resolvedAt === undefined ? '' : ` at ${incident.resolvedAt.toISOString()}`;
@@ -135,5 +144,6 @@ function incidentLine(incident: Incident, fence: Fence): string {
       fence.inline(`rival ${service}: ${why}${not === undefined ? '' : ` Against it: ${not}`}`),
     ),
     incident.id,
+    url,
   ].join(' | ');
 }

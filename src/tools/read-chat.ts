@@ -70,7 +70,7 @@ const output = z.object({
 /** What one call answers with at most, in UTF-16 units of content and parts: with what stands around them 40,000. */
 const pageBudget = 34_000;
 
-export function createReadChat(deps: { readonly storage: Storage; readonly publicUrl: string }): Tool {
+export function createReadChat(deps: { readonly storage: Storage; readonly pagesUrl: string }): Tool {
   return defineTool({
     name: 'read_chat',
     title: 'Read a chat',
@@ -85,7 +85,7 @@ export function createReadChat(deps: { readonly storage: Storage; readonly publi
     async run(args, context) {
       const { principal } = context;
       const workspace = deps.storage.workspace(principal.organizationId);
-      const found = await findChat(workspace, args.chat_id, deps.publicUrl);
+      const found = await findChat(workspace, args.chat_id, deps.pagesUrl);
       const after = await seqOf(workspace, found, args.after_message_id);
       const nothingNew = args.after_message_id === undefined || after >= found.lastSeq;
       const chat =
@@ -93,7 +93,7 @@ export function createReadChat(deps: { readonly storage: Storage; readonly publi
       const page = await readPage(workspace, chat, after, args.limit);
       const following = nextOf(chat, page, principal);
       const structured = {
-        chat: chatView(chat, principal),
+        chat: chatView(chat, principal, deps.pagesUrl),
         next: following,
         next_cursor: page.nextCursor,
         messages: page.messages.map(messageView),
@@ -104,7 +104,7 @@ export function createReadChat(deps: { readonly storage: Storage; readonly publi
           ...['content', 'parts', 'author.name'].map((name) => `messages[].${name}`),
         ],
       };
-      return toolResult(structured, describe(chat, page, principal, following), {
+      return toolResult(structured, describe(chat, page, principal, { following, pagesUrl: deps.pagesUrl }), {
         rows: page.messages.length,
         truncated: page.nextCursor !== undefined,
       });
@@ -190,10 +190,10 @@ function describe(
   chat: Chat,
   page: MessagePage,
   principal: Principal,
-  following: NextCall | undefined,
+  { following, pagesUrl }: { readonly following: NextCall | undefined; readonly pagesUrl: string },
 ): readonly string[] {
   const fence = createFence();
-  const lines = [chatLine(chat, principal, fence), fence.notice];
+  const lines = [chatLine(chat, principal, { fence, pagesUrl }), fence.notice];
   for (const message of page.messages) {
     const own = message.author.id === principal.subject;
     lines.push(

@@ -13,7 +13,7 @@ const usualParts = ['document', 'investigation', 'alerts', 'chats'] as const;
 const input = z.strictObject({
   incident_id: shortText(500).describe('Id, key (INC-12) or URL'),
   include: some(incidentParts).optional().describe('By default all but evidence'),
-  evidence_id: shortText(64).optional().describe('One step with its SQL and rows, such as E3'),
+  evidence_id: shortText(64).optional().describe('Such as E3'),
 });
 
 const output = z.object({
@@ -33,7 +33,7 @@ const output = z.object({
 const usualBudget = 10_500;
 const askedBudget = 36_000;
 
-export function createReadIncident(deps: { readonly storage: Storage; readonly publicUrl: string }): Tool {
+export function createReadIncident(deps: { readonly storage: Storage; readonly pagesUrl: string }): Tool {
   return defineTool({
     name: 'read_incident',
     title: 'Read an incident',
@@ -54,8 +54,8 @@ export function createReadIncident(deps: { readonly storage: Storage; readonly p
     output,
     async run(args, { principal }) {
       const workspace = deps.storage.workspace(principal.organizationId);
-      const incident = await findIncident(workspace, args.incident_id, deps.publicUrl);
-      const structured = await gatherIncident(workspace, incident, partsOf(args));
+      const incident = await findIncident(workspace, args.incident_id, deps.pagesUrl);
+      const structured = await gatherIncident(workspace, incident, { ...partsOf(args), pagesUrl: deps.pagesUrl });
       return toolResult(structured, describeIncident(structured), {
         rows: structured.investigation?.steps.length ?? 0,
         truncated: structured.notes.length > 0,
@@ -64,7 +64,7 @@ export function createReadIncident(deps: { readonly storage: Storage; readonly p
   });
 }
 
-function partsOf({ include, evidence_id: id }: z.output<typeof input>): Wanted {
+function partsOf({ include, evidence_id: id }: z.output<typeof input>): Omit<Wanted, 'pagesUrl'> {
   const parts = chosen(include) ?? (id === undefined ? usualParts : ['investigation']);
   const evidence = id === undefined ? (parts.includes('evidence') ? 'all' : 'none') : { id };
   const asked = include !== undefined || id !== undefined;
@@ -76,7 +76,7 @@ function describeIncident(result: IncidentView): readonly string[] {
   const fence = createFence();
   const { incident, document, investigation, similar, alerts, chats, notes } = result;
   const lines = [
-    `${incident.key} | ${incident.severity} | ${incident.status} | waits on ${incident.waiting_on.party} | started ${incident.started_at} | ${incident.id}`,
+    `${incident.key} | ${incident.url} | ${incident.severity} | ${incident.status} | waits on ${incident.waiting_on.party} | started ${incident.started_at} | ${incident.id}`,
     fence.notice,
     `Title: ${fence.inline(incident.title)}`,
   ];

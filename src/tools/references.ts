@@ -1,9 +1,18 @@
 import { isId, SightlineError, toId } from '../contract/core/index.ts';
 import type { Chat, Incident, Workspace } from '../contract/storage/index.ts';
 
+/** The pages of what tools answer with, for people. `pagesUrl` has no trailing slash. */
+export const pageOf = {
+  incident: (pagesUrl: string, key: string): string => `${pagesUrl}/incidents/${key}`,
+  /** One step, at its place among the evidence. */
+  evidence: (pagesUrl: string, key: string, id: string): string =>
+    `${pagesUrl}/incidents/${key}/evidence#${encodeURIComponent(id)}`,
+  chat: (pagesUrl: string, id: string): string => `${pagesUrl}/chats/${id}`,
+} as const;
+
 /** By id, key (`INC-12`) or URL. One of another organization is answered like one that does not exist. */
-export async function findIncident(workspace: Workspace, reference: string, publicUrl: string): Promise<Incident> {
-  const name = lastSegment(reference.trim(), publicUrl, 'incidents');
+export async function findIncident(workspace: Workspace, reference: string, pagesUrl: string): Promise<Incident> {
+  const name = lastSegment(reference.trim(), pagesUrl, 'incidents');
   const known = isId('inc', name) || /^inc-[1-9][0-9]{0,9}$/i.test(name);
   const incident = known ? await workspace.incidents.get(name) : undefined;
   if (incident) return incident;
@@ -14,8 +23,8 @@ export async function findIncident(workspace: Workspace, reference: string, publ
   });
 }
 
-export async function findChat(workspace: Workspace, reference: string, publicUrl: string): Promise<Chat> {
-  const name = lastSegment(reference.trim(), publicUrl, 'chats');
+export async function findChat(workspace: Workspace, reference: string, pagesUrl: string): Promise<Chat> {
+  const name = lastSegment(reference.trim(), pagesUrl, 'chats');
   const chat = isId('chat', name) ? await workspace.chats.get(toId('chat', name)) : undefined;
   if (chat) return chat;
   throw new SightlineError('not_found', `There is no chat ${shown(reference)} in this workspace.`, {
@@ -23,8 +32,8 @@ export async function findChat(workspace: Workspace, reference: string, publicUr
   });
 }
 
-function lastSegment(reference: string, publicUrl: string, folder: string): string {
-  const prefix = `${publicUrl}/${folder}/`;
+function lastSegment(reference: string, pagesUrl: string, folder: string): string {
+  const prefix = `${pagesUrl}/${folder}/`;
   if (!reference.startsWith(prefix)) return reference;
   return reference.slice(prefix.length).split(/[/?#]/, 1)[0] ?? '';
 }

@@ -10,7 +10,7 @@ import {
 import { asksToCancel, type Actor, type Chat, type Workspace } from '../contract/storage/index.ts';
 import { idempotencyKey, maxMessageLength, shortText, writtenText, toolResult } from './result.ts';
 import { authorOf, next, nextLine, type ChatWriterDependencies, type NextCall } from './views.ts';
-import { findChat } from './references.ts';
+import { findChat, pageOf } from './references.ts';
 
 const input = z.strictObject({
   chat_id: shortText(500).describe('Id or URL'),
@@ -22,6 +22,7 @@ const output = z.object({
   message_id: z.string(),
   chat_id: z.string(),
   status: z.string(),
+  url: z.string(),
   notes: z.array(z.string()),
   next: next.optional(),
 });
@@ -47,7 +48,7 @@ export function createSendChatReply(deps: SendChatReplyDependencies): Tool {
     output,
     async run(args, { principal }) {
       const workspace = deps.storage.workspace(principal.organizationId);
-      const found = await findChat(workspace, args.chat_id, deps.publicUrl);
+      const found = await findChat(workspace, args.chat_id, deps.pagesUrl);
       if (found.createdBy.id !== principal.subject) {
         throw new SightlineError('forbidden', 'This chat was started by someone else; replies go only into your own.', {
           hint:
@@ -61,7 +62,7 @@ export function createSendChatReply(deps: SendChatReplyDependencies): Tool {
         const chat = await deps.cancelChat(workspace, found.id, author);
         const { id, status } = chat;
         const done = status === 'cancelled' ? `Chat ${id} is cancelled.` : `Nothing runs; chat ${id} is ${status}.`;
-        return answer(chat, await newestOf(chat, workspace), done);
+        return answer(chat, pageOf.chat(deps.pagesUrl, id), { messageId: await newestOf(chat, workspace), note: done });
       }
       const { chat, message } = await workspace.chats.reply(found.id, {
         message: args.message,
@@ -70,23 +71,38 @@ export function createSendChatReply(deps: SendChatReplyDependencies): Tool {
         idempotencyKey: args.idempotency_key,
       });
       deps.wake();
-      return answer(chat, message.id, `Posted as ${message.id}; chat ${chat.id} is ${chat.status}.`, {
-        tool: 'read_chat',
-        arguments: { chat_id: chat.id, after_message_id: message.id, wait_seconds: 20 },
+      return answer(chat, pageOf.chat(deps.pagesUrl, chat.id), {
+        messageId: message.id,
+        note: `Posted as ${message.id}; chat ${chat.id} is ${chat.status}.`,
+        following: {
+          tool: 'read_chat',
+          arguments: { chat_id: chat.id, after_message_id: message.id, wait_seconds: 20 },
+        },
       });
     },
   });
 }
 
-function answer({ id, status }: Chat, messageId: MessageId, note: string, following?: NextCall): ToolResult {
+interface Posted {
+  readonly messageId: MessageId;
+  readonly note: string;
+  readonly following?: NextCall;
+}
+
+function answer({ id, status }: Chat, url: string, { messageId, note, following }: Posted): ToolResult {
   const structured: z.input<typeof output> = {
     message_id: messageId,
     chat_id: id,
     status,
+    url,
     notes: [note],
     next: following,
   };
-  return toolResult(structured, [note, `Message ${messageId}.`, ...(following ? [nextLine(following)] : [])]);
+  return toolResult(structured, [
+    note,
+    `Message ${messageId}; for people at ${url}.`,
+    ...(following ? [nextLine(following)] : []),
+  ]);
 }
 
 /** What says that it was cancelled. */

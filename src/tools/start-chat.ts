@@ -3,7 +3,7 @@ import { defineTool, type Tool } from '../contract/core/index.ts';
 import { chatTitle } from '../contract/storage/index.ts';
 import { idempotencyKey, maxMessageLength, maxTitleLength, shortText, writtenText, toolResult } from './result.ts';
 import { authorOf, next, nextLine, type ChatWriterDependencies, type NextCall } from './views.ts';
-import { findIncident } from './references.ts';
+import { findIncident, pageOf } from './references.ts';
 import { oneLine } from './untrusted.ts';
 
 const input = z.strictObject({
@@ -13,14 +13,9 @@ const input = z.strictObject({
   idempotency_key: idempotencyKey,
 });
 
-const output = z.object({ chat_id: z.string(), status: z.string(), url: z.string().optional(), next });
+const output = z.object({ chat_id: z.string(), status: z.string(), url: z.string(), next });
 
-export interface StartChatDependencies extends ChatWriterDependencies {
-  /** The page of a chat; absent where no pages are served. */
-  readonly chatUrl?: (chatId: string) => string;
-}
-
-export function createStartChat(deps: StartChatDependencies): Tool {
+export function createStartChat(deps: ChatWriterDependencies): Tool {
   return defineTool({
     name: 'start_chat',
     title: 'Start a chat',
@@ -36,7 +31,7 @@ export function createStartChat(deps: StartChatDependencies): Tool {
     async run(args, { principal }) {
       const workspace = deps.storage.workspace(principal.organizationId);
       const incident =
-        args.incident_id === undefined ? undefined : await findIncident(workspace, args.incident_id, deps.publicUrl);
+        args.incident_id === undefined ? undefined : await findIncident(workspace, args.incident_id, deps.pagesUrl);
       const { chat } = await workspace.chats.start({
         title: oneLine(args.title ?? chatTitle(args.message)),
         message: args.message,
@@ -48,10 +43,9 @@ export function createStartChat(deps: StartChatDependencies): Tool {
       deps.wake();
       const { id, status } = chat;
       const following: NextCall = { tool: 'read_chat', arguments: { chat_id: id, wait_seconds: 20 } };
-      const url = deps.chatUrl?.(id);
+      const url = pageOf.chat(deps.pagesUrl, id);
       const structured: z.input<typeof output> = { chat_id: id, status, url, next: following };
-      const page = url === undefined ? '' : `, for people at ${url}`;
-      return toolResult(structured, [`Chat ${id} is ${status}${page}.`, nextLine(following)]);
+      return toolResult(structured, [`Chat ${id} is ${status}, for people at ${url}.`, nextLine(following)]);
     },
   });
 }

@@ -2,13 +2,14 @@ import { z } from 'zod';
 import type { Principal } from '../contract/issuer/index.ts';
 import type { Actor, Chat, Incident, Page, Storage, Workspace } from '../contract/storage/index.ts';
 import { isId, shortened, type ToolName } from '../contract/core/index.ts';
+import { pageOf } from './references.ts';
 import { createFence, type Fence } from './untrusted.ts';
 
 /** Of the tools that write into chats. */
 export interface ChatWriterDependencies {
   readonly storage: Storage;
-  /** {base_url}, without a trailing slash. */
-  readonly publicUrl: string;
+  /** Where the pages are, without a trailing slash. */
+  readonly pagesUrl: string;
   /** The agent's, written on the investigations that chats queue. */
   readonly engine: string;
   /** Tells the investigation worker that there is work. */
@@ -49,9 +50,9 @@ export function actorView({ kind, id, name }: Actor) {
 }
 
 export const incidentRowNames =
-  'id, key, title, status, severity, waiting_on{party,name?,reason?,since}, services[], cause?{text,service,category,confidence}, started_at, updated_at, resolved_at?, resolution?, duplicate_of?';
+  'id, key, title, status, severity, waiting_on{party,name?,reason?,since}, services[], cause?{text,service,category,confidence}, started_at, updated_at, resolved_at?, resolution?, duplicate_of?, url';
 
-export function incidentRow(incident: Incident) {
+export function incidentRow(incident: Incident, pagesUrl: string) {
   const { party, name, reason, since } = incident.waitingOn;
   return {
     id: incident.id,
@@ -72,14 +73,15 @@ export function incidentRow(incident: Incident) {
     resolved_at: incident.resolvedAt?.toISOString(),
     resolution: incident.resolution?.kind,
     duplicate_of: incident.resolution?.duplicateOf,
+    url: pageOf.incident(pagesUrl, incident.key),
   };
 }
 
 export const chatMembers = members(
-  'id, title, status, created_by{kind,id,name}, mine, incident_id?, created_at, updated_at, messages (count)',
+  'id, title, status, created_by{kind,id,name}, mine, incident_id?, created_at, updated_at, messages (count), url',
 );
 
-export function chatView(chat: Chat, principal: Principal) {
+export function chatView(chat: Chat, principal: Principal, pagesUrl: string) {
   return {
     id: chat.id,
     title: chat.title,
@@ -90,6 +92,7 @@ export function chatView(chat: Chat, principal: Principal) {
     created_at: chat.createdAt.toISOString(),
     updated_at: chat.updatedAt.toISOString(),
     messages: chat.lastSeq,
+    url: pageOf.chat(pagesUrl, chat.id),
   };
 }
 

@@ -69,7 +69,7 @@ export class Toolbox {
           };
         },
       },
-      publicUrl,
+      pagesUrl: publicUrl,
       engine: 'test',
       wake: () => {
         this.woken += 1;

@@ -69,12 +69,11 @@ export const frontWiring: Wiring<FrontParts> = {
         sink,
       }),
       ingest,
-      publicUrl: urls.publicUrl,
+      pagesUrl: urls.authUrl,
       engine: agent.engine,
       wake,
       cancelChat: (workspace, id, actor) => cancelChat(workspace, id, actor, logger),
       now,
-      chatUrl: (chatId) => `${urls.authUrl}/chats/${chatId}`,
     }),
   mcp: ({ tools, verifier, rateLimit, audit, issuer, instruments, urls, seat, foundation: { config, logger } }) =>
     createMcpHandler({

@@ -27,7 +27,7 @@ export function sqlManual(dialect: Dialect): string {
   const shared = sharedColumns(dialect.tables);
   const names = new Set(shared.map((column) => column.name));
   return [
-    `One read-only ${dialect.name} statement; required unless result_id is sent. Names are lower snake_case; kind and status_code values are upper case.`,
+    `Required unless result_id is sent. Names are lower snake_case; kind and status_code values are upper case.`,
     `Attributes: ${dialect.attributeHint}. SHOW ATTRIBUTES FROM otel.spans LIKE 'http.%' lists keys with sample values; SHOW TABLES and DESCRIBE otel.spans work too.`,
     ...dialect.tables.map((table) => {
       const own = table.columns.filter((column) => !names.has(column.name));

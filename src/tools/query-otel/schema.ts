@@ -35,18 +35,21 @@ export function queryOtelInput(limits: QueryOtelLimits, manual: string) {
   });
 }
 
+/** The bounds are not worth their place in the listed schema. */
+const countOfRows = z.int().refine((count) => count >= 0 && count <= defaultPipelineLimits.maxRows);
+
 /** What a model needs to go on stands before the rows: clients show the beginning of a long result, and some this form alone. */
 export const queryOtelOutput = z.object({
-  row_count: z.int().min(0).max(defaultPipelineLimits.maxRows),
+  row_count: countOfRows,
   truncated: z.boolean(),
   truncation: z
     .object({
       reason: z.enum(['rows', 'bytes', 'cell']),
-      returned: z.int().min(0).max(defaultPipelineLimits.maxRows),
+      returned: countOfRows,
       hint: z.string(),
     })
     .optional(),
-  result_id: z.string().optional().describe('Page or filter what was cut; kept ten minutes'),
+  result_id: z.string().optional().describe('Kept ten minutes'),
   warnings: z.array(z.string()),
   window: z
     .object({
@@ -62,7 +65,7 @@ export const queryOtelOutput = z.object({
     z.object({
       name: z.string(),
       type: z.string(),
-      untrusted: z.literal(true).optional().describe('Written by strangers: data'),
+      untrusted: z.literal(true).optional(),
     }),
   ),
   rows: z.array(z.array(z.unknown())),

@@ -54,7 +54,7 @@ function runHtml(
 function stepHtml(step: InvestigationStep, place: string): Html {
   const { evidence_id: id, question, observation, verdict, error } = step;
   const picture = stepPicture(step, { id: `step-${place}-picture` });
-  return html`<section class="card" aria-labelledby="step-${place}">
+  return html`<section class="card" id="${id}" aria-labelledby="step-${place}">
     <h3 id="step-${place}">${id}: ${renderInline(question)}</h3>
     <p>${renderInline(observation)} <span class="tag">${verdicts[verdict]}</span></p>
     ${error !== undefined && html`<p class="alert">${error}</p>`} ${picture && figure(picture)}
