@@ -1,8 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { defineTool, isId, SightlineError, toId, type Tool, type ToolContext } from '../contract/core/index.ts';
 import type { Principal } from '../contract/issuer/index.ts';
-import type { Chat, ChatMessage, MessagePart, Storage, Workspace } from '../contract/storage/index.ts';
+import {
+  followChat,
+  type Chat,
+  type ChatMessage,
+  type MessagePart,
+  type Storage,
+  type Workspace,
+} from '../contract/storage/index.ts';
 import { shortText, cutText, toolResult } from './result.ts';
 import { chatLine } from './list-chats.ts';
 import { findChat } from './references.ts';
@@ -11,8 +17,6 @@ import { actorView, chatView, members, next, nextLine, untrustedPaths, type Next
 
 /** How often a caller who asked for progress hears something. */
 const progressEveryMs = 1_000;
-/** Between two looks at a chat whose store says "may have changed" at once. */
-const shortestLookMs = 100;
 
 /** Resolves when the agent is done, a message came, or after `seconds`. Rejects with query_cancelled. */
 async function waitForAnswer(
@@ -22,23 +26,19 @@ async function waitForAnswer(
   { signal, progress }: Pick<ToolContext, 'signal' | 'progress'>,
 ): Promise<Chat> {
   const begun = Date.now();
-  const deadline = begun + seconds * 1_000;
-  let current = chat;
+  const over = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]);
+  let latest = chat;
   let reported = 0;
-  for (;;) {
-    if (signal.aborted) throw new SightlineError('query_cancelled', 'The call was cancelled.');
-    const left = deadline - Date.now();
-    if (current.status !== 'running' || current.lastSeq > chat.lastSeq || left <= 0) return current;
-    const look = AbortSignal.any([signal, AbortSignal.timeout(Math.min(left, progressEveryMs))]);
-    await workspace.chats.changed(chat.id, current.updatedAt, look);
-    const next = await workspace.chats.get(chat.id);
-    if (next === undefined) return current;
-    if (next.updatedAt.getTime() === current.updatedAt.getTime() && !look.aborted) await sleep(shortestLookMs);
-    current = next;
+  for await (const current of followChat(workspace.chats, chat, progressEveryMs, over)) {
+    if (signal.aborted) break;
+    latest = current;
     const elapsed = Math.min(seconds, (Date.now() - begun) / 1_000);
-    if (elapsed > reported) progress(elapsed, await describeWork(workspace, current), seconds);
+    if (current !== chat && elapsed > reported) progress(elapsed, await describeWork(workspace, current), seconds);
     reported = Math.max(reported, elapsed);
+    if (current.status !== 'running' || current.lastSeq > chat.lastSeq) return current;
   }
+  if (signal.aborted) throw new SightlineError('query_cancelled', 'The call was cancelled.');
+  return latest;
 }
 
 async function describeWork(workspace: Workspace, chat: Chat): Promise<string> {

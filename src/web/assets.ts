@@ -142,6 +142,8 @@ details { margin: 0 0 1rem; }
 blockquote { margin: 0 0 1rem; padding-left: 1rem; border-left: 3px solid var(--line); color: var(--soft); }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 
+.markdown + .findings { margin-top: 1rem; }
+.actions.asks { margin: 0 0 1rem; gap: .5rem; }
 .strip { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: center; margin: -.4rem 0 1rem; }
 .strip .actions { margin: 0 0 0 auto; gap: .5rem; }
 .severity-critical, .severity-high { color: var(--danger); border-color: var(--danger); font-weight: 600; }
@@ -191,22 +193,49 @@ figcaption { font-weight: 600; font-size: .9rem; margin-bottom: .35rem; }
 @media (prefers-reduced-motion: no-preference) { button, .button, nav a { transition: background-color .12s, border-color .12s; } }
 `.trimStart();
 
-/** What a page does besides, in a browser that runs scripts: copy buttons, and the local time where the pointer rests. Nothing depends on it. */
+/**
+ * What a page does besides, in a browser that runs scripts: copy buttons, the local time where the pointer rests, and what is new
+ * in a live page. Nothing depends on it.
+ */
 const script = `
-for (const button of document.querySelectorAll('button[data-copy]')) {
-  const source = document.getElementById(button.dataset.copy);
-  if (!source || !navigator.clipboard) continue;
-  const label = button.textContent;
-  button.hidden = false;
-  button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(source.value ?? source.textContent);
-    button.textContent = 'Copied';
-    setTimeout(() => { button.textContent = label; }, 2000);
-  });
+function enrich(root) {
+  for (const button of root.querySelectorAll('button[data-copy]')) {
+    const source = document.getElementById(button.dataset.copy);
+    if (!source || !navigator.clipboard) continue;
+    const label = button.textContent;
+    button.hidden = false;
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(source.value ?? source.textContent);
+      button.textContent = 'Copied';
+      setTimeout(() => { button.textContent = label; }, 2000);
+    });
+  }
+  for (const time of root.querySelectorAll('time[datetime]')) {
+    const at = new Date(time.dateTime);
+    if (!Number.isNaN(at.getTime())) time.title = at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
+  }
+  for (const part of root.querySelectorAll('[data-scripted]')) part.hidden = false;
 }
-for (const time of document.querySelectorAll('time[datetime]')) {
-  const at = new Date(time.dateTime);
-  if (!Number.isNaN(at.getTime())) time.title = at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
+enrich(document);
+
+const live = document.querySelector('[data-live]');
+if (live) {
+  const news = new EventSource(live.dataset.live);
+  news.addEventListener('changed', async () => {
+    const answer = await fetch(location.pathname + location.search);
+    if (!answer.ok) return;
+    const now = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    for (const part of now.querySelectorAll('[data-part]')) {
+      const shown = document.getElementById(part.id);
+      if (!shown || shown.dataset.part === part.dataset.part) continue;
+      // What somebody is typing stays.
+      const text = shown.querySelector('textarea');
+      if (text && (text.value !== '' || text === document.activeElement)) continue;
+      shown.replaceWith(part);
+      enrich(part);
+    }
+    if (!now.querySelector('[data-live]')) news.close();
+  });
 }
 `.trimStart();
 

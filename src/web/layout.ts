@@ -5,7 +5,7 @@ import { assets } from './assets.ts';
 import { html, type Html } from './html.ts';
 import type { PathTo } from './paths.ts';
 import type { BrowserSession } from './session.ts';
-import type { Download, View } from './page.ts';
+import type { Download, News, View } from './page.ts';
 
 interface Link {
   readonly label: string;
@@ -32,6 +32,7 @@ interface Frame {
   readonly title: string;
   readonly body: Html;
   readonly to: PathTo;
+  readonly live?: boolean | undefined;
 }
 
 /** A page with the navigation of who is signed in. `path` is the page's, by which the current entry is known. */
@@ -108,7 +109,7 @@ export function card(frame: Frame): Html {
   );
 }
 
-function page({ title, to }: Frame, body: Html): Html {
+function page({ title, to, live }: Frame, body: Html): Html {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -119,10 +120,14 @@ function page({ title, to }: Frame, body: Html): Html {
         <link rel="stylesheet" href="${to(assets.style.path)}" />
         <link rel="icon" type="image/svg+xml" href="${to(assets.icon.path)}" />
         <script type="module" src="${to(assets.script.path)}"></script>
+        ${live && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}" /></noscript>`}
       </head>
       ${body}
     </html> `;
 }
+
+/** Of a live page without script. */
+const reloadSeconds = 5;
 
 function brand(href: string, to: PathTo): Html {
   return html`<a class="brand" href="${href}"><img src="${to(assets.icon.path)}" alt="" />Sightline</a>`;
@@ -137,14 +142,14 @@ function isBelow(path: string, parent: string): boolean {
   return path === parent || path.startsWith(`${parent}/`);
 }
 
-interface Document extends Pick<View, 'retryAfterSeconds' | 'goOn'> {
+interface Document extends Pick<View, 'retryAfterSeconds' | 'goOn' | 'live'> {
   readonly status: number;
   readonly document: Html;
 }
 
 export function sendDocument(response: ServerResponse, answer: Document): void {
   const body = Buffer.from(answer.document.toString());
-  securePage(response);
+  securePage(response, answer.live);
   if (answer.retryAfterSeconds !== undefined) response.setHeader('Retry-After', Math.ceil(answer.retryAfterSeconds));
   if (answer.goOn !== undefined) response.setHeader('Refresh', `0; url=${answer.goOn}`);
   response.writeHead(answer.status, { 'content-type': 'text/html; charset=utf-8', 'content-length': body.length });
@@ -168,10 +173,30 @@ export function sendRedirect(response: ServerResponse, location: string): void {
   response.end();
 }
 
-/** Replaces headers set before. */
-function securePage(response: ServerResponse): void {
+/** Browsers ask again after so long, and so does who was here when a stream ended. */
+const againMs = 500;
+/** As long as a `read_chat` waits; browsers open it again, as they do one that a proxy cut. */
+const longestNewsMs = 25_000;
+
+/** A stream that tells of changes until there are no more, the reader leaves, or it is time to ask again. */
+export async function sendNews(response: ServerResponse, { news }: News): Promise<void> {
+  securePage(response);
+  // nginx holds a stream back otherwise.
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' });
+  if (response.req.method === 'HEAD') return void response.end();
+  response.write(`retry: ${againMs}\n\n`);
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  for await (const _ of news(AbortSignal.any([gone.signal, AbortSignal.timeout(longestNewsMs)]))) {
+    response.write('event: changed\ndata: look again\n\n');
+  }
+  response.end();
+}
+
+/** Replaces headers set before. Only a live page's script asks anything. */
+function securePage(response: ServerResponse, live = false): void {
   const policy = [
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'",
+    `default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'${live ? "; connect-src 'self'" : ''}`,
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   ];
   response.setHeader('Content-Security-Policy', policy.join('; '));

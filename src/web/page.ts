@@ -66,12 +66,17 @@ export function definePage<Who extends Access>(page: Page<Who>): Page<Who> {
 }
 
 /** A redirect is on to a page of ours, its path and query without the path of authUrl; a departure to another site. */
-export type Answer = View | { readonly redirect: string } | { readonly departure: string } | Download;
+export type Answer = View | { readonly redirect: string } | { readonly departure: string } | Download | News;
 
 /** A file for the browser to keep, of lines of JSON. */
 export interface Download {
   readonly file: string;
   readonly lines: AsyncIterable<string>;
+}
+
+/** Server-sent events for the script of a live page: each says that the page has changed. */
+export interface News {
+  readonly news: (signal: AbortSignal) => AsyncIterable<unknown>;
 }
 
 /** A page to show. After a POST only for what cannot be asked for again: a form with its problems, a secret shown once. */
@@ -85,4 +90,6 @@ export interface View {
   readonly retryAfterSeconds?: number | undefined;
   /** Where the browser goes on to by itself, without anything of ours in the way. */
   readonly goOn?: string | undefined;
+  /** It changes by itself: its script listens for news, and without script it is loaded again every few seconds. */
+  readonly live?: boolean;
 }

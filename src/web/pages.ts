@@ -5,7 +5,7 @@ import type { Organization } from '../contract/storage/index.ts';
 import { serveAsset } from './assets.ts';
 import { createCsrf, csrfField, readForm } from './forms.ts';
 import { failureView } from './failure.ts';
-import { sendDocument, sendDownload, sendRedirect, card, shell } from './layout.ts';
+import { sendDocument, sendDownload, sendNews, sendRedirect, card, shell } from './layout.ts';
 import { html, type Html } from './html.ts';
 import type { Acts, Answer, AnyPage, View, Visit } from './page.ts';
 import { allPages } from './pages/index.ts';
@@ -76,17 +76,18 @@ export function createPages(services: PageServices, pages: readonly AnyPage[] = 
   };
 
   const show = (view: View, page: AnyPage | undefined, visit: Visit | undefined, response: ServerResponse): void => {
-    const { title, body, goOn, retryAfterSeconds, status = 200 } = view;
-    const frame = { title, body, to: paths.to };
+    const { title, body, goOn, live, retryAfterSeconds, status = 200 } = view;
+    const frame = { title, body, live, to: paths.to };
     const session = visit?.session;
     const alone = view.card || !page || !visit || !session;
     const document = alone ? card(frame) : shell({ ...frame, path: page.path, session, csrf: visit.csrf });
-    sendDocument(response, { status, document, goOn, retryAfterSeconds });
+    sendDocument(response, { status, document, goOn, retryAfterSeconds, ...(live && { live }) });
   };
 
   const send = async (outcome: Answer, page: AnyPage, visit: Visit): Promise<void> => {
     if ('redirect' in outcome) return sendRedirect(visit.response, paths.to(outcome.redirect));
     if ('lines' in outcome) return sendDownload(visit.response, outcome);
+    if ('news' in outcome) return sendNews(visit.response, outcome);
     if ('departure' in outcome) return sendRedirect(visit.response, outcome.departure);
     show(outcome, page, visit, visit.response);
   };

@@ -45,6 +45,8 @@ export interface PageServices extends Pick<
   readonly wake: () => void;
   /** Ends the agent's work in a chat, on whichever gateway it runs. */
   readonly cancelChat: (workspace: Workspace, id: ChatId, actor: Actor) => Promise<Chat>;
+  /** False while the gateway stops: what waits for news ends. */
+  readonly serving: () => boolean;
   /** The caller's network address, as `trustProxy` says. */
   readonly clientAddress: (request: IncomingMessage) => string | undefined;
   readonly requestId: () => string;

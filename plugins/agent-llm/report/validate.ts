@@ -4,7 +4,7 @@ import type { Doing } from '../journal.ts';
 import { plain } from '../plain.ts';
 import type { Submission, Reply } from '../tools/endings.ts';
 import type { Desk } from '../tools/tool.ts';
-import type { AgentEvent } from '../../../src/contract/agent/index.ts';
+import { evidenceLead, type AgentEvent } from '../../../src/contract/agent/index.ts';
 
 /** The incident's document: the model's conclusion, the evidence that it cites, and what the playbook concludes. */
 export function writeDocument({ conclusion, nextSteps, steps, notes }: Findings, baseline: string): string {
@@ -117,10 +117,10 @@ export function writeAnswer({ conclusion, nextSteps, steps, notes }: Findings): 
     bullets(claims.map(claimText)),
     nextSteps.length === 0 ? '' : `Next:\n${bullets(nextSteps)}`,
     notes.join(' '),
+    unchecked.length === 0 ? '' : `Not checked: ${unchecked.join('; ')}.`,
     evidence.length === 0
       ? ''
-      : `Evidence:\n${bullets(evidence.map((step) => `${step.evidence_id}: ${step.observation}`))}`,
-    unchecked.length === 0 ? '' : `Not checked: ${unchecked.join('; ')}.`,
+      : `${evidenceLead}\n${bullets(evidence.map((step) => `${step.evidence_id}: ${step.observation}`))}`,
   ];
   return blocks.filter((block) => block !== '').join('\n\n');
 }
@@ -144,7 +144,7 @@ export function writeReply({ paragraphs }: Reply, { assignment, journal }: Desk,
     answer: [
       ...shown.map(({ text, ids }) => (ids.length === 0 ? text : `${text} [${ids.join(', ')}]`)),
       [...notes, ...unproven].join(' '),
-      ...(evidence.length === 0 ? [] : [`Evidence:\n${bullets(evidence)}`]),
+      ...(evidence.length === 0 ? [] : [`${evidenceLead}\n${bullets(evidence)}`]),
     ].join('\n\n'),
     parts: [...cited.values()]
       .filter(({ dialect }) => dialect !== 'mcp')

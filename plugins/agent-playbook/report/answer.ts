@@ -1,3 +1,4 @@
+import { evidenceLead } from '../../../src/contract/agent/index.ts';
 import { shortened } from '../../../src/contract/core/index.ts';
 import type { Noted } from '../notebook.ts';
 import { code, fenced, moment, names } from '../sql.ts';
@@ -64,8 +65,8 @@ export function writeAnswer(report: Report, steps: readonly Noted[]): string {
     otherSuspects(conclusion),
     nextSteps.length === 0 ? '' : `Next:\n${bullets(nextSteps)}`,
     [...(windows ? [comparedLine(windows)] : []), ...notes].join(' '),
-    observed.length === 0 ? '' : `Evidence:\n${bullets(observed)}`,
     unchecked.length === 0 ? '' : `Not checked: ${unchecked.join('; ')}.`,
+    observed.length === 0 ? '' : `${evidenceLead}\n${bullets(observed)}`,
   ];
   return blocks.filter((block) => block !== '').join('\n\n');
 }

@@ -30,6 +30,9 @@ export interface Assignment {
   readonly askedAt: Date;
 }
 
+/** Begins the list of evidence at the end of an answer, which pages fold. */
+export const evidenceLead = 'Evidence:';
+
 /** One that came to a conclusion. */
 export interface EarlierInvestigation extends Pick<Investigation, 'askedAt'> {
   readonly conclusion: Conclusion;

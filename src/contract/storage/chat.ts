@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChatId, IncidentId, MessageId, OrganizationId } from '../core/ids.ts';
 import type { Actor, Page } from './record.ts';
 
@@ -84,6 +85,29 @@ export function chatTitle(message: string): string {
   const line = message.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
   return line.length <= titleLength ? line : `${line.slice(0, titleLength - 1).replace(/[\u{D800}-\u{DBFF}]$/u, '')}…`;
 }
+
+/** The chat each time it may have changed, and at least every `lookMs`; it ends when the chat is gone or the signal aborts. */
+export async function* followChat(
+  chats: Pick<ChatRepository, 'changed' | 'get'>,
+  chat: Chat,
+  lookMs: number,
+  signal: AbortSignal,
+): AsyncGenerator<Chat, void, undefined> {
+  let current = chat;
+  yield current;
+  while (!signal.aborted) {
+    const look = AbortSignal.any([signal, AbortSignal.timeout(lookMs)]);
+    await chats.changed(chat.id, current.updatedAt, look);
+    const next = await chats.get(chat.id);
+    if (next === undefined) return;
+    if (next.updatedAt.getTime() === current.updatedAt.getTime() && !look.aborted) await sleep(shortestLookMs);
+    current = next;
+    yield current;
+  }
+}
+
+/** Between two looks at a chat whose store says "may have changed" at once. */
+const shortestLookMs = 100;
 
 /** Whether a reply asks the agent to stop and says nothing else. */
 export function asksToCancel(message: string): boolean {

@@ -112,6 +112,7 @@ export const frontWiring: Wiring<FrontParts> = {
       agent,
       wake,
       urls,
+      serving,
     } = cradle;
     const { vault, logger, now } = cradle.foundation;
     return createPages({
@@ -137,6 +138,7 @@ export const frontWiring: Wiring<FrontParts> = {
       engine: agent.engine,
       wake,
       cancelChat: (workspace, id, actor) => cancelChat(workspace, id, actor, logger),
+      serving: () => serving.ready,
       vault,
       clientAddress: cradle.clientAddress,
       requestId: currentRequestId,

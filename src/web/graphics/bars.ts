@@ -28,6 +28,7 @@ export function bars({ id, title, unit, now, before, rows: all }: Compared): Pic
   const one = (value: number, y: number, kind: string): Html =>
     html`<rect class="bar ${kind}" x="0" width="${across(Math.max(0.002, length(value)))}" y="${y}" height="9" />
       <text class="value" x="${across(length(value))}" dx="5" y="${y + 8}">${quantity(value, unit)}</text>`;
+  const names = distinct(rows.map((row) => row.label));
   const body = [
     html`<rect class="bar now" x="0" y="1" width="12" height="9" /><text x="17" y="10">${now}</text>
       <rect class="bar before" x="${30 + now.length * 7}" y="1" width="12" height="9" /><text
@@ -37,7 +38,7 @@ export function bars({ id, title, unit, now, before, rows: all }: Compared): Pic
       >`,
     rows.map((row, index) => {
       const y = 22 + index * 44;
-      return html`<text class="name" x="0" y="${y + 10}">${label(row.label, 44)}</text
+      return html`<text class="name" x="0" y="${y + 10}">${names[index]}</text
         >${one(row.now, y + 15, 'now')}${row.before !== undefined && one(row.before, y + 27, 'before')}`;
     }),
   ];
@@ -58,6 +59,20 @@ export function bars({ id, title, unit, now, before, rows: all }: Compared): Pic
       quantity(row.now, unit),
       row.before === undefined ? '–' : quantity(row.before, unit),
     ]),
+  });
+}
+
+const widestName = 44;
+
+/** What would be cut to the same is cut in the middle. */
+function distinct(labels: readonly string[]): readonly string[] {
+  const cut = labels.map((text) => label(text, widestName));
+  const half = Math.floor(widestName / 2);
+  return cut.map((text, at) => {
+    const whole = label(labels[at] ?? '', Infinity);
+    return whole.length > widestName && cut.indexOf(text) !== cut.lastIndexOf(text)
+      ? `${whole.slice(0, half)}…${whole.slice(-half + 1)}`.toWellFormed()
+      : text;
   });
 }
 

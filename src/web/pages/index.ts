@@ -4,6 +4,7 @@ import { deleteOrganizationPage, restoreOrganizationPage } from './account/delet
 import { cancelPage, chatPage } from './chats/chat.ts';
 import { chatsPage } from './chats/list.ts';
 import { newChatPage } from './chats/new.ts';
+import { chatNewsPage } from './chats/progress.ts';
 import { consentPage } from './consent/consent.ts';
 import { changePage } from './incidents/change.ts';
 import { documentPage } from './incidents/document.ts';
@@ -58,7 +59,7 @@ export const memberPages = [membersPage, rolePage, removePage, invitedPage, revo
 export const incidentPages = [incidentsPage, incidentPage, changePage, documentPage, evidencePage] as const;
 
 /** `new` stands before the pattern that it would match. */
-export const chatPages = [chatsPage, newChatPage, chatPage, cancelPage] as const;
+export const chatPages = [chatsPage, newChatPage, chatPage, chatNewsPage, cancelPage] as const;
 
 /** Every page there is. A file that is not listed here is not served. */
 export const allPages: readonly AnyPage[] = [

@@ -132,6 +132,7 @@ async function serve(storage: Storage, served: Served, closed?: () => Promise<vo
       refusals: [{ reason: 'The body is not gzip.', userAgent: 'sdk<1>', count: 3, last: now() }],
     }),
     scim: { tokens: scimTokens, rulesOf, address: base },
+    serving: () => true,
     alertSources: createAlertSources({
       storage: watched,
       vault,

@@ -5,16 +5,16 @@ import {
   type Chat,
   type ChatMessage,
   type Incident,
-  type MessagePart,
   type User,
   type Actor,
 } from '../../../contract/storage/index.ts';
-import { copyable, moment, warning } from '../../components.ts';
+import { moment, warning } from '../../components.ts';
 import { parseForm } from '../../forms.ts';
 import { html, type Html } from '../../html.ts';
-import { renderInline, renderMarkdown } from '../../markdown/render.ts';
 import { definePage, type MemberVisit, type View, type Visit } from '../../page.ts';
 import { findChat, chatStatusWords } from './list.ts';
+import { messageHtml, type Behind } from './message.ts';
+import { progressHtml, workOf } from './progress.ts';
 import { SightlineError } from '../../../contract/core/index.ts';
 
 export const cancelPage = definePage({
@@ -102,7 +102,6 @@ export function authorOf({ id, email }: User): Actor {
 }
 
 const perPage = 50;
-const mostParts = 100;
 
 export const chatPage = definePage({
   path: '/chats/:id',
@@ -141,25 +140,41 @@ async function chatView(visit: MemberVisit, chat: Chat, typed: Typed): Promise<V
   const [messages, incident, investigations] = await Promise.all([
     workspace.chats.messages(chat.id, { afterSeq, limit: Math.max(1, before - 1 - afterSeq) }),
     chat.incidentId === undefined ? undefined : workspace.incidents.get(chat.incidentId),
-    chat.status === 'running' ? workspace.investigations.ofChat(chat.id) : [],
+    workspace.investigations.ofChat(chat.id),
   ]);
+  const behind = await Promise.all(
+    investigations
+      .filter(({ startedAt }) => startedAt !== undefined)
+      .slice(0, mostInvestigations)
+      .map(async (investigation) => ({ investigation, steps: await workspace.investigations.steps(investigation.id) })),
+  );
   const newest = before > chat.lastSeq;
-  const doing = investigations.find(({ status }) => status === 'running')?.doing;
+  const running = chat.status === 'running' && newest;
+  // Loaded again every few seconds without script, the page would lose what somebody types.
+  const writes = search.get('write') === 'yes' || typed.value !== undefined;
   const here = to(`/chats/${chat.id}`);
   return {
     title: chat.title,
     ...(typed.value !== undefined && { status: 400 }),
+    live: running && !writes,
     body: html`${incident && about(incident, visit)}
-      <p class="soft">
-        ${chatStatusWords[chat.status]}. Started by
-        ${chat.createdBy.id === user.id ? 'you' : html`<bdi>${chat.createdBy.name}</bdi>`}, ${moment(chat.createdAt)}.
-      </p>
+      <div id="state" data-part="${chat.status}" ${running && html` data-live="${here}/news"`}>
+        <p class="soft">
+          ${chatStatusWords[chat.status]}. Started by
+          ${chat.createdBy.id === user.id ? 'you' : html`<bdi>${chat.createdBy.name}</bdi>`}, ${moment(chat.createdAt)}.
+        </p>
+      </div>
       ${afterSeq > 0 && html`<p><a href="${here}?before=${afterSeq + 1}">Earlier messages</a></p>`}
-      ${messages.map((message) => messageHtml(message, user.id))}
-      ${newest ? ending(visit, chat, typed, doing) : html`<p><a href="${here}">The newest messages</a></p>`}
+      <div id="messages" data-part="${chat.lastSeq}">
+        ${messages.map((message) => messageHtml(message, user.id, behind))}
+      </div>
+      ${newest ? ending(visit, chat, { typed, writes, latest: behind[0], messages }) : html`<p><a href="${here}">The newest messages</a></p>`}
       <p><a href="${to('/chats')}">All chats</a></p>`,
   };
 }
+
+/** The newest, by whose steps the answers are illustrated: a long chat stays quick. */
+const mostInvestigations = 5;
 
 /** Messages before this one are shown; without a wish, the newest. */
 function beforeSeq(asked: string | null, { lastSeq }: Chat): number {
@@ -174,24 +189,68 @@ function about(incident: Incident, { to }: MemberVisit): Html {
   </p>`;
 }
 
-function ending(visit: MemberVisit, chat: Chat, typed: Typed, doing: string | undefined): Html {
+interface Ending {
+  readonly typed: Typed;
+  readonly writes: boolean;
+  readonly latest: Behind | undefined;
+  readonly messages: readonly ChatMessage[];
+}
+
+/** What the agent does, and what the viewer can. */
+function ending(visit: MemberVisit, chat: Chat, { typed, writes, latest, messages }: Ending): Html {
+  const { status } = chat;
   const own = isOwn(chat, visit.user);
-  if (chat.status === 'running') {
-    return html`<p role="status">
-        The agent is at work. <a href="${visit.to(`/chats/${chat.id}`)}">Look again</a> for its answer.
-      </p>
-      ${doing !== undefined && html`<p class="soft">${renderInline(doing)}</p>`} ${cancelForm(visit, chat)}
-      ${own && replyForm(visit, chat, typed)}`;
-  }
-  if (own) {
-    return html`${chat.status === 'waiting' && warning('The agent waits for your answer.')}${replyForm(visit, chat, typed)}
-    ${cancelForm(visit, chat)}`;
-  }
-  return html`${cancelForm(visit, chat)}
-    <p class="soft">
-      Only who started this chat may reply to it. <a href="${visit.to('/chats/new')}">Start a chat of your own</a> about
-      the same matter.
-    </p>`;
+  const at = workOf(latest);
+  return html`<div id="progress" data-part="${status} ${status === 'running' && at.version}">
+      ${status === 'running' && progressHtml(at)}
+      ${own && status === 'waiting' && warning('The agent waits for your answer.')}
+      ${own && status === 'completed' && followUps(visit, chat, messages)} ${cancelForm(visit, chat)}
+    </div>
+    <div id="reply" data-part="${status}">
+      ${own ? replySection(visit, chat, { typed, writes }) : onlyTheirs(visit)}
+    </div>`;
+}
+
+function replySection(visit: MemberVisit, chat: Chat, { typed, writes }: Pick<Ending, 'typed' | 'writes'>): Html {
+  if (chat.status !== 'running' || writes) return replyForm(visit, chat, typed);
+  return html`<noscript>
+      <p><a href="${visit.to(`/chats/${chat.id}`)}?write=yes">Write to the agent meanwhile</a></p>
+    </noscript>
+    <div data-scripted hidden>${replyForm(visit, chat, typed)}</div>`;
+}
+
+function onlyTheirs({ to }: MemberVisit): Html {
+  return html`<p class="soft">
+    Only who started this chat may reply to it. <a href="${to('/chats/new')}">Start a chat of your own</a> about the
+    same matter.
+  </p>`;
+}
+
+/** What is usually asked next, each sent by a click. */
+const usuallyAsked = [
+  'When did it start?',
+  'Who is affected?',
+  'What changed?',
+  'Is it still going on?',
+  'What should I do?',
+  'Why do you think so?',
+] as const;
+
+/** Where something was found; what was asked already is left out. */
+function followUps(visit: MemberVisit, chat: Chat, messages: readonly ChatMessage[]): Html | false {
+  const found = messages.some(({ parts }) => parts.some(({ type }) => type === 'finding'));
+  const asked = new Set(messages.map(({ content }) => content));
+  const left = usuallyAsked.filter((question) => !asked.has(question));
+  return (
+    found &&
+    left.length > 0 &&
+    html`<form method="post" action="${visit.to(`/chats/${chat.id}`)}" aria-label="Ask on">
+      ${visit.csrf}<input type="hidden" name="once" value="${randomUUID()}" />
+      <div class="actions asks">
+        ${left.map((question) => html`<button class="quiet small" name="message" value="${question}">${question}</button>`)}
+      </div>
+    </form>`
+  );
 }
 
 function isOwn({ createdBy }: Chat, user: User): boolean {
@@ -201,31 +260,4 @@ function isOwn({ createdBy }: Chat, user: User): boolean {
 function replyForm(visit: MemberVisit, chat: Chat, { value, problem }: Typed): Html {
   const form = { action: `/chats/${chat.id}`, label: 'Your reply', button: 'Reply', value, problem };
   return html`<div class="card">${messageForm(visit, form)}</div>`;
-}
-
-function messageHtml({ seq, role, author, time, content, parts }: ChatMessage, viewer: string): Html {
-  const who = role === 'agent' ? 'The agent' : author.id === viewer ? 'You' : html`<bdi>${author.name}</bdi>`;
-  return html`<article class="card" id="message-${seq}" aria-labelledby="author-${seq}">
-    <h2 id="author-${seq}">${who} <small>${moment(time)}</small></h2>
-    ${role === 'user' ? html`<p class="wrap" dir="auto">${content}</p>` : renderMarkdown(content, 2)}
-    ${partsHtml(seq, parts.slice(0, mostParts))}
-  </article>`;
-}
-
-function partsHtml(seq: number, parts: readonly MessagePart[]): Html {
-  const findings = parts.filter((part) => part.type === 'finding');
-  const queries = parts.filter((part) => part.type === 'query');
-  return html`${
-    findings.length > 0 &&
-    html`<h3>Findings</h3>
-      <ul>
-        ${findings.map(({ evidence_id: id, text }) => html`<li>${renderInline(text)} <small>(${id})</small></li>`)}
-      </ul>`
-  }${queries.map(
-    ({ evidence_id: id, sql }, index) =>
-      html`<details>
-        <summary>Query ${id}</summary>
-        ${copyable(`sql-${seq}-${index}`, sql)}
-      </details>`,
-  )}`;
 }

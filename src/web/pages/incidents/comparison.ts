@@ -44,7 +44,7 @@ const comparisons: readonly Comparison[] = [
     title: 'Failing',
     unit: 'percent',
     read: (row) => ({
-      label: place(row),
+      label: [place(row), row.text('message')].filter(Boolean).join(': '),
       now: percentOf(row.number('errors'), row.number('spans')),
       before: percentOf(row.number('errors_before'), row.number('spans_before')),
     }),

@@ -13,34 +13,56 @@ const mostClaims = 50;
 export function findings({ conclusion, steps, marks }: Shown): Html | undefined {
   if (conclusion === undefined || conclusion.claims.length === 0) return undefined;
   const byId = new Map(steps.map((step) => [step.evidence_id, step]));
-  const drawn = new Set<InvestigationStep>();
   // What an example shows is told beside it.
   const claims = conclusion.claims.filter((claim) => !isOfTrace(claim, byId)).slice(0, mostClaims);
-  const told = claims.map((claim, place) => {
+  const { cards, rest } = findingCards({ claims, steps, marks, place: 'finding' });
+  return html`<section aria-labelledby="findings">
+    <h2 id="findings">What was found</h2>
+    <div class="findings">
+      ${cards} ${rest.length > 0 && html`<div class="card">${rest.map(({ text }) => text)}</div>`}
+    </div>
+    ${notChecked(conclusion)}
+  </section>`;
+}
+
+interface Told extends Pick<Shown, 'steps' | 'marks'> {
+  readonly claims: readonly Claim[];
+  /** Begins the ids of its elements. */
+  readonly place: string;
+}
+
+/** A card for each claim whose evidence can be drawn, and the other claims as text. A step is drawn once. */
+export function findingCards({ claims, steps, marks, place }: Told): {
+  readonly cards: readonly Html[];
+  readonly rest: readonly { readonly claim: Claim; readonly text: Html }[];
+} {
+  const byId = new Map(steps.map((step) => [step.evidence_id, step]));
+  const drawn = new Set<InvestigationStep>();
+  const told = claims.map((claim, at) => {
     const fresh = claim.evidence_ids.flatMap((id) => byId.get(id) ?? []).filter((step) => !drawn.has(step));
     for (const step of fresh) drawn.add(step);
     const [picture] = fresh.flatMap(
-      (step) => stepPicture(step, { id: `finding-${place}`, marks, about: claim.text }) ?? [],
+      (step) => stepPicture(step, { id: `${place}-${at}`, marks, about: claim.text }) ?? [],
     );
     const behind = fresh.map(
       (step) =>
         html`<details>
           <summary>${step.evidence_id}: SQL and rows</summary>
-          ${stepDetails(step, `finding-${place}-${step.seq}`)}
+          ${stepDetails(step, `${place}-${at}-${step.seq}`)}
         </details>`,
     );
     return { claim, picture, behind };
   });
-  const cards = told.filter(({ picture }) => picture !== undefined).slice(0, mostCards);
-  const rest = told.filter((one) => !cards.includes(one));
-  return html`<section aria-labelledby="findings">
-    <h2 id="findings">What was found</h2>
-    <div class="findings">
-      ${cards.map(({ claim, picture, behind }) => html`<article class="card">${claimText(claim)}${picture && figure(picture)}${behind}</article>`)}
-      ${rest.length > 0 && html`<div class="card">${rest.map(({ claim, behind }) => html`${claimText(claim)}${behind}`)}</div>`}
-    </div>
-    ${notChecked(conclusion)}
-  </section>`;
+  const pictured = told.filter(({ picture }) => picture !== undefined).slice(0, mostCards);
+  return {
+    cards: pictured.map(
+      ({ claim, picture, behind }) =>
+        html`<article class="card">${claimText(claim)}${picture && figure(picture)}${behind}</article>`,
+    ),
+    rest: told
+      .filter((one) => !pictured.includes(one))
+      .map(({ claim, behind }) => ({ claim, text: html`${claimText(claim)}${behind}` })),
+  };
 }
 
 function claimText({ text, status, evidence_ids: ids }: Claim): Html {

@@ -1,0 +1,65 @@
+import { evidenceLead } from '../../../contract/agent/index.ts';
+import type { ChatMessage, Investigation, InvestigationStep } from '../../../contract/storage/index.ts';
+import { copyable, moment } from '../../components.ts';
+import { html, type Html } from '../../html.ts';
+import { renderMarkdown } from '../../markdown/render.ts';
+import { findingCards } from '../incidents/findings.ts';
+import { marksOf } from '../incidents/rows.ts';
+
+const mostParts = 100;
+
+/** An investigation of the chat, by whose steps an answer is illustrated. */
+export interface Behind {
+  readonly investigation: Investigation;
+  readonly steps: readonly InvestigationStep[];
+}
+
+export function messageHtml(message: ChatMessage, viewer: string, behind: readonly Behind[]): Html {
+  const { seq, role, author, time, content } = message;
+  const who = role === 'agent' ? 'The agent' : author.id === viewer ? 'You' : html`<bdi>${author.name}</bdi>`;
+  return html`<article class="card" id="message-${seq}" aria-labelledby="author-${seq}">
+    <h2 id="author-${seq}">${who} <small>${moment(time)}</small></h2>
+    ${role === 'user' ? html`<p class="wrap" dir="auto">${content}</p>` : answerHtml(message, behind)}
+  </article>`;
+}
+
+/** What the agent wrote, what that rests on as pictures, and the rest of its evidence behind a click. */
+function answerHtml({ seq, content, parts }: ChatMessage, behind: readonly Behind[]): Html {
+  const shown = parts.slice(0, mostParts);
+  const [answer = '', ...evidence] = content.split(`\n\n${evidenceLead}\n`);
+  const queries = shown.filter((part) => part.type === 'query');
+  const isCited = (step: InvestigationStep): boolean =>
+    queries.some(({ evidence_id: id, sql }) => step.evidence_id === id && step.sql === sql);
+  const found = behind.find(({ steps }) => steps.some(isCited));
+  const steps = found?.steps.filter(isCited) ?? [];
+  const { cards, rest } = findingCards({
+    claims: shown
+      .filter((part) => part.type === 'finding')
+      .map(({ evidence_id: id, text }) => ({ text, status: 'supported', evidence_ids: [id] })),
+    steps,
+    marks: marksOf(steps, found?.investigation.conclusion, { listed: [], total: 0, active: 0 }),
+    place: `message-${seq}`,
+  });
+  const unsaid = rest.filter(({ claim }) => !answer.includes(claim.text));
+  return html`${renderMarkdown(answer, 2)}
+  ${
+    unsaid.length > 0 &&
+    html`<h3>Findings</h3>
+      ${unsaid.map(({ text }) => text)}`
+  }
+  ${cards.length > 0 && html`<div class="findings">${cards}</div>`}
+  ${
+    (evidence.length > 0 || queries.length > 0) &&
+    html`<details>
+      <summary>Evidence and its SQL</summary>
+      ${evidence.length > 0 && renderMarkdown(evidence.join('\n\n'), 2)}
+      ${queries.map(
+        ({ evidence_id: id, sql }, index) =>
+          html`<details>
+            <summary>Query ${id}</summary>
+            ${copyable(`sql-${seq}-${index}`, sql)}
+          </details>`,
+      )}
+    </details>`
+  }`;
+}
