@@ -59,6 +59,8 @@ export interface GatewayOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly port?: number;
   readonly workers?: number;
+  /** Of another installation than this checkout. */
+  readonly program?: string;
   /** How long it may take to be ready: 30 s. */
   readonly readyMs?: number;
 }
@@ -98,11 +100,18 @@ async function startTwo(two: TwoGateways, options: GatewayOptions): Promise<Runn
 
 /** One process tree, whose `url` is where it listens itself. */
 export async function startOne(dataDirectory: string, options: GatewayOptions = {}): Promise<RunningGateway> {
-  const { args = ['--no-demo'], env = {}, port = 0, workers = workersOfAll, readyMs = 60_000 } = options;
+  const {
+    args = ['--no-demo'],
+    env = {},
+    port = 0,
+    workers = workersOfAll,
+    readyMs = 60_000,
+    program = main,
+  } = options;
   const several = workers > 1 ? ['--workers', String(workers)] : [];
   const child = spawn(
     process.execPath,
-    [...nodeOptions, main, 'serve', '--data', dataDirectory, '--port', String(port), ...several, ...args],
+    [...nodeOptions, program, 'serve', '--data', dataDirectory, '--port', String(port), ...several, ...args],
     {
       cwd: dataDirectory,
       env: { ...process.env, NODE_OPTIONS: '', ...env },
