@@ -138,6 +138,8 @@ function isApiUrl(value: string): boolean {
 
 /** Encrypted, or local to this machine. */
 function isPrivate(value: string): boolean {
+  // What is no URL is refused by the key's own check.
+  if (!URL.canParse(value)) return true;
   const { protocol, hostname } = new URL(value);
   return protocol === 'https:' || /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
 }

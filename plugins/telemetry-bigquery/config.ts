@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import { wholeNumber } from '../../src/contract/core/index.ts';
-import { mappingSchema, tenancySchema } from '../../src/contract/telemetry/index.ts';
+import { mappingWith, tenancySchema } from '../../src/contract/telemetry/index.ts';
+import { presets } from './presets/index.ts';
 
 /** As labels of jobs are in BigQuery. */
 const labelKey = z.string().regex(/^[a-z][a-z0-9_-]{0,62}$/, 'lower-case letters, digits, _ and -, 63 at most');
 const labelValue = z.string().regex(/^[a-z0-9_-]{0,63}$/, 'lower-case letters, digits, _ and -, 63 at most');
-const projectId = z.string().regex(/^[a-z][a-z0-9.:-]{2,61}[a-z0-9]$/, 'a project id');
+const projectId = z
+  .string()
+  .regex(/^[a-z][a-z0-9.:-]{2,61}[a-z0-9]$/, 'must be the id of a project, such as my-project-123');
 
 const identity = z.strictObject({
   keyFilename: z
@@ -33,7 +36,7 @@ export const configSchema = z
       .url({ protocol: /^https?$/ })
       .optional()
       .describe('Of a private endpoint; without it Google’s own.'),
-    mapping: mappingSchema.prefault({}),
+    mapping: mappingWith(presets).prefault({}),
     tenancy: tenancySchema,
     boundary: z
       .enum(['none', 'secure_context', 'views', 'connection'])

@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import { flag, wholeNumber } from '../../src/contract/core/index.ts';
-import { mappingSchema, tenancySchema } from '../../src/contract/telemetry/index.ts';
+import { mappingWith, tenancySchema } from '../../src/contract/telemetry/index.ts';
+import { presets } from './presets/index.ts';
 
-export const url = z.url({ protocol: /^https?$/ }).refine((value) => {
-  // What is no URL is refused before, and looked at here all the same.
-  if (!URL.canParse(value)) return true;
-  const { username, password, search } = new URL(value);
-  return username === '' && password === '' && search === '';
-}, 'Write user, password and settings under their own keys.');
+export const url = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL, as ClickHouse has it at port 8123 or 8443' })
+  .refine((value) => {
+    // What is no URL is refused before, and looked at here all the same.
+    if (!URL.canParse(value)) return true;
+    const { username, password, search } = new URL(value);
+    return username === '' && password === '' && search === '';
+  }, 'Write user, password and settings under their own keys.');
 
 const account = {
   username: z.string().min(1).default('default'),
@@ -64,7 +67,7 @@ export const configSchema = z.strictObject({
     .default({})
     .meta({ description: 'Settings sent with every query, e.g. max_threads; the profile must let them be changed' }),
   cluster: z.string().min(1).optional().meta({ description: 'Set-up scripts say ON CLUSTER' }),
-  mapping: mappingSchema.prefault({}),
+  mapping: mappingWith(presets).prefault({}),
   tenancy: tenancySchema,
   isolation: z
     .enum(['layered', 'degraded'])

@@ -6,7 +6,7 @@ export type * from './statement.ts';
 export * from './tree.ts';
 export { admitText, labelComment, labelText, statementTooLarge, unitAt } from './statement.ts';
 export * from './gate.ts';
-export { mappingSchema, servedTables, tenancySchema } from './mapping.ts';
+export { mappingSchema, mappingWith, servedTables, tenancySchema } from './mapping.ts';
 export type * from './mapping.ts';
 export type * from './values.ts';
 export type * from './warehouse.ts';

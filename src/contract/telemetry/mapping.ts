@@ -90,6 +90,17 @@ export const mappingSchema = z.strictObject({
     .describe('false: the warehouse has none'),
 });
 
+/** The same where a preset is one of these, so that a misspelt name is told before anything is connected. */
+export function mappingWith(presets: readonly MappingPreset[]) {
+  const { preset } = mappingSchema.shape;
+  return mappingSchema.extend({
+    preset: z
+      .enum(presets.map(({ name }) => name))
+      .optional()
+      .describe(preset.description ?? ''),
+  });
+}
+
 export type MappingConfig = z.output<typeof mappingSchema>;
 
 /** Where one logical table comes from. Expressions are SQL of the warehouse, written by its operator or by a preset. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nearestName } from '../../contract/core/spelling.ts';
 import { otelTables, tableNames, type LogicalColumn } from '../../contract/telemetry/index.ts';
 
 /** What every query is bounded and every trace is followed by. */
@@ -52,7 +53,14 @@ function whyNot(
   const found = tables.flatMap((table): readonly LogicalColumn[] =>
     otelTables[table].columns.filter((column) => column.name === name),
   );
-  if (found.length === 0) return `no column of ${tables.map((table) => `otel.${table}`).join(', ')}`;
+  if (found.length === 0) {
+    const near = nearestName(
+      name,
+      tables.flatMap((table) => otelTables[table].columns.map((column) => column.name)),
+    );
+    const repair = near === undefined ? '; an attribute is ruled by attributes' : `. Did you mean ${near}?`;
+    return `no column of ${tables.map((table) => `otel.${table}`).join(', ')}${repair}`;
+  }
   if (action === 'hash' && found.some(({ type }) => type !== 'string'))
     return 'is no text, and only text can be hashed';
   return undefined;

@@ -43,7 +43,10 @@ function resolveReference(source: string, argument: string, env: NodeJS.ProcessE
     try {
       return readFileSync(argument, 'utf8').replace(/\r?\n$/, '');
     } catch (cause) {
-      throw new SightlineError('config_invalid', `${key}: the file ${argument} cannot be read.`, { cause });
+      throw new SightlineError('config_invalid', `${key}: the file ${argument} cannot be read.`, {
+        cause,
+        hint: 'Write its absolute path, and let the user that the gateway runs as read it.',
+      });
     }
   }
   throw new SightlineError('config_invalid', `${key}: \${${source}:…} is not known.`, {
@@ -135,6 +138,8 @@ async function read(
   });
   try {
     const found = file === undefined ? await explorer.search(cwd) : await explorer.load(resolve(cwd, file));
+    if (found?.isEmpty && /\.[jt]s$/.test(found.filepath))
+      throw new Error('it exports no default. Write export default { … }');
     if (!found || found.isEmpty) return { file: found?.filepath, empty: true, raw: {} };
     return { file: found.filepath, empty: false, raw: found.config };
   } catch (cause) {
@@ -142,22 +147,42 @@ async function read(
   }
 }
 
-const yamlError = z.object({ reason: z.string(), mark: z.object({ line: z.number(), column: z.number() }) });
+const yamlError = z.object({
+  reason: z.string(),
+  mark: z.object({ line: z.number(), column: z.number() }).optional(),
+});
 
 /** Parsers quote the file in their errors, and a config holds secrets: what they say goes no further than the place. */
 function unreadable(file: string, cause: unknown): SightlineError {
-  const refused = (what: string, why?: unknown): SightlineError =>
-    new SightlineError('config_invalid', `The config ${file} cannot be read${what}`, { cause: why });
+  const refused = (what: string, hint?: string, why?: unknown): SightlineError =>
+    new SightlineError('config_invalid', `The config ${file} cannot be read${what}`, {
+      cause: why,
+      ...(hint !== undefined && { hint }),
+    });
   const inYaml = yamlError.safeParse(cause).data;
   if (inYaml !== undefined) {
-    const { line, column } = inYaml.mark;
-    return refused(`, line ${line + 1}, column ${column + 1}: ${inYaml.reason}.`);
+    const { reason, mark } = inYaml;
+    const at = mark === undefined ? '' : `, line ${mark.line + 1}, column ${mark.column + 1}`;
+    // What it names of the file may be a password that begins with a character of YAML's own.
+    return refused(`${at}: ${reason.replace(/ *("|!<).*$/s, '')}.`, yamlHint(reason));
   }
   const message = cause instanceof Error ? cause.message : String(cause);
   if (message.startsWith('JSON Error')) {
     const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec(message) ?? [];
-    const what = /\n(.+?)(?= in JSON|,|$)/.exec(message)?.[1] ?? 'it is not JSON';
-    return refused(`${line === undefined ? '' : `, line ${line}, column ${column}`}: ${what}.`);
+    const what = /\n(.+?)(?= in JSON|, \.{0,3}"|$)/.exec(message)?.[1] ?? 'it is not JSON';
+    const at = line === undefined ? '' : `, line ${line}, column ${column}`;
+    return refused(
+      `${at}: ${what}.`,
+      'In JSON every key and every text stands in double quotes, and no comma before } or ].',
+    );
   }
-  return refused(`: ${message.split('\n', 1)[0]}`, cause);
+  return refused(`: ${message.split('\n', 1)[0]}`, undefined, cause);
+}
+
+function yamlHint(reason: string): string {
+  if (reason.includes('single document')) return 'Remove the line ---, or all but one of the parts that it separates.';
+  if (reason.includes('tab')) return 'Indent with spaces.';
+  if (reason.includes('duplicated')) return 'Write the section once, with all of its keys.';
+  if (/alias|tag|anchor/.test(reason)) return 'Put a text that begins with *, & or ! into quotes.';
+  return 'The keys of a section stand in one column, each with ": " after it; brackets and quotes are closed; a text with a special character stands in quotes.';
 }

@@ -12,8 +12,10 @@ export function problemsOf(error: z.ZodError, schema: z.ZodType, at?: string): r
   return error.issues.flatMap((issue) => {
     const key = z.core.toDotPath([...(at === undefined ? [] : [at]), ...issue.path]);
     const nodes = issue.path.map(String).reduce(below, alternatives(root));
+    if (issue.code === 'invalid_type' && key === '')
+      return ['It must hold keys with their values, such as publicUrl: https://mcp.example.com'];
     if (issue.code !== 'unrecognized_keys') return [`${key}: ${causeOf(issue, nodes)}`];
-    const known = nodes.flatMap((node) => Object.keys(record(node['properties'])));
+    const known = nodes.flatMap(keysOf);
     return issue.keys.map((name) => {
       const near = nearestName(name, known);
       const repair =
@@ -29,16 +31,26 @@ export function problemsOf(error: z.ZodError, schema: z.ZodType, at?: string): r
 
 type Node = Readonly<Record<string, unknown>>;
 
+function keysOf({ properties, propertyNames }: Node): readonly string[] {
+  const names = record(propertyNames)['enum'];
+  return [...Object.keys(record(properties)), ...(Array.isArray(names) ? names.map(String) : [])];
+}
+
 function causeOf(issue: z.core.$ZodIssue, nodes: readonly Node[]): string {
-  if (issue.code !== 'invalid_union' && issue.code !== 'invalid_type' && issue.code !== 'invalid_value') {
-    return issue.message;
-  }
+  if (!isOfType(issue)) return issue.message;
   const all = [...new Set(nodes.flatMap(wantedBy))];
   // What the environment gives is text, so texts that stand for numbers and flags are taken, too.
   const isScalar = all.some((word) => /number|true/.test(word));
   const wanted = isScalar ? all.filter((word) => word !== aText) : all;
   if (wanted.length === 0) return issue.message;
   return `${issue.message.endsWith('received undefined') ? 'is missing; it ' : ''}must be ${wanted.join(' or ')}`;
+}
+
+/** What the schema says better than zod: the kind of value, and the range of a number. Other limits have words of their own. */
+function isOfType(issue: z.core.$ZodIssue): boolean {
+  if (issue.code === 'too_big' || issue.code === 'too_small')
+    return issue.origin === 'number' || issue.origin === 'int';
+  return issue.code === 'invalid_union' || issue.code === 'invalid_type' || issue.code === 'invalid_value';
 }
 
 const aText = 'a text';
@@ -54,7 +66,8 @@ function below(nodes: readonly Node[], key: string): readonly Node[] {
 
 function alternatives(node: Node): readonly Node[] {
   const several = node['anyOf'] ?? node['oneOf'];
-  return Array.isArray(several) ? several.flatMap((one) => alternatives(record(one))) : [node];
+  if (Array.isArray(several)) return several.flatMap((one) => alternatives(record(one)));
+  return Array.isArray(node['type']) ? node['type'].map((type) => ({ ...node, type })) : [node];
 }
 
 function wantedBy({ type, enum: values, const: only, minimum, maximum }: Node): readonly string[] {

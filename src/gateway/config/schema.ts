@@ -3,7 +3,17 @@ import { logLevels } from '../process/logger.ts';
 import { shippedPlugins } from '../process/registry.ts';
 import { flag, toolNames } from '../../contract/core/index.ts';
 import { governanceSchema } from './governance.ts';
-import { browserOrigin, byteSize, emailDomain, headerName, headerText, oneOrMore, url } from './values.ts';
+import {
+  browserOrigin,
+  byteSize,
+  emailDomain,
+  headerName,
+  headerText,
+  hostName,
+  oneOrMore,
+  pageOrigin,
+  url,
+} from './values.ts';
 
 const text = z.string().min(1);
 const whole = z.coerce.number().int();
@@ -105,8 +115,8 @@ export const configSchema = z
           .describe('After SIGTERM: how long /readyz says no while requests are still served, for load balancers'),
       })
       .prefault({}),
-    allowedHosts: z.array(text).default([]).describe('Host names beside those of publicUrl, authUrl and loopback'),
-    allowedOrigins: z.array(text).default([]).describe('Browser origins beside that of publicUrl'),
+    allowedHosts: z.array(hostName).default([]).describe('Host names beside those of publicUrl, authUrl and loopback'),
+    allowedOrigins: z.array(pageOrigin).default([]).describe('Browser origins beside that of publicUrl'),
     dataDirectory: text
       .default('.sightline')
       .describe('Where all is kept that no database holds; relative to this file'),

@@ -41,6 +41,19 @@ export const browserOrigin = z
     'must be an origin, such as https://app.example.com, or *',
   );
 
+/** An origin of a browser, or of an editor's or an extension's pages, which have schemes of their own. */
+export const pageOrigin = z
+  .string()
+  .regex(
+    /^[a-z][a-z0-9+.-]*:\/\/[^/\s?#]+$/i,
+    'must be an origin with its scheme and no path, such as https://app.example.com',
+  );
+
+/** As a request's Host header has it. */
+export const hostName = z
+  .string()
+  .regex(/^[^\s/@?#]+$/, 'must be a host name without scheme or path, such as mcp.example.com or mcp.example.com:8443');
+
 export const emailDomain = z
   .string()
   .regex(/^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/, 'must be a domain such as example.com')

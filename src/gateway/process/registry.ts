@@ -121,7 +121,8 @@ function isInstalled(plugin: string, configFile: string | undefined): boolean {
 }
 
 function failed(label: string, key: string, cause: unknown): SightlineError {
-  const message = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
+  const message =
+    cause instanceof Error ? cause.message.split('\n', 1)[0]?.replace(/ imported from .*$/, '') : String(cause);
   // What a plugin says of its own config names the key and what to do.
   if (cause instanceof SightlineError) return cause;
   return new SightlineError('plugin_failed', `${label} (config key ${key}.plugin) cannot be used: ${message}`, {

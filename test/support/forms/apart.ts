@@ -27,6 +27,7 @@ export const apart: readonly Apart[] = [
     'test/shipping/sbom.test.ts',
     'test/tools-reference.test.ts',
     'test/warehouse-trouble.test.ts',
+    'test/broken-configs.test.ts',
   ].map((file) => ({
     file,
     forms: all,
@@ -38,13 +39,16 @@ export const apart: readonly Apart[] = [
     why: 'is about the warehouses that it names itself, one gateway each',
   })),
   { file: 'test/organization-removal.test.ts', forms: gateways, why: 'turns the clock in the SQLite file itself' },
-  ...['test/shipping/image.test.ts', 'test/shipping/package.test.ts', 'test/shipping/plugin-folder.test.ts'].map(
-    (file) => ({
-      file,
-      forms: all,
-      why: 'starts what is installed elsewhere, and not what is here',
-    }),
-  ),
+  ...[
+    'test/shipping/image.test.ts',
+    'test/shipping/package.test.ts',
+    'test/shipping/plugin-folder.test.ts',
+    'test/upgrade.test.ts',
+  ].map((file) => ({
+    file,
+    forms: all,
+    why: 'starts what is installed elsewhere, and not what is here',
+  })),
   {
     file: 'test/transfer/telemetry.test.ts',
     forms: gateways,
