@@ -68,6 +68,7 @@ const owned = {
   grants: {
     key: 'id',
     text: 'id user_id client_id client_name redirect_origin scopes',
+    'text?': 'machine',
     integer: 'created_at',
     'integer?': 'last_used_at',
   },

@@ -32,6 +32,9 @@ class Waiting implements AuthorizationRequests {
   }
 }
 
+/** Of the tests' browser, which says nothing of itself. */
+const machine = 'Another browser, 127.0.0.1';
+
 describe('the consent page', () => {
   let site: Site;
   let waiting: Waiting;
@@ -159,7 +162,9 @@ describe('the consent page', () => {
   it('gives what was left checked, and leads to the application', async () => {
     const answer = await browser.submit('/consent/abc', { answer: 'allow', scopes: ['incidents:read'] });
     expect([answer.status, answer.headers.location]).toEqual([303, 'https://claude.ai/callback?code=1']);
-    expect(waiting.approved).toEqual([{ userId: ada.id, organizationId: acme.id, scopes: ['incidents:read'] }]);
+    expect(waiting.approved).toEqual([
+      { userId: ada.id, organizationId: acme.id, scopes: ['incidents:read'], machine },
+    ]);
   });
 
   it('gives nothing when it is denied', async () => {
@@ -209,7 +214,7 @@ describe('the consent page', () => {
     expect(html).toMatch(new RegExp(`value="${acme.id}"[^>]*checked`));
     expect(html).not.toMatch(new RegExp(`value="${labs.id}"[^>]*checked`));
     await browser.submit('/consent/abc', { answer: 'allow', organization: labs.id });
-    expect(waiting.approved).toEqual([{ userId: ada.id, organizationId: labs.id, scopes: claude.scopes }]);
+    expect(waiting.approved).toEqual([{ userId: ada.id, organizationId: labs.id, scopes: claude.scopes, machine }]);
   });
 
   it('has nothing to allow for who is in no organization', async () => {

@@ -18,14 +18,16 @@ describe('the page of connected applications', () => {
   });
   afterAll(() => place.close());
 
-  async function connect({ user }: Colleague, clientName: string): Promise<GrantId> {
+  let port = 4_711;
+  async function connect({ user }: Colleague, clientName: string, machine?: string): Promise<GrantId> {
     const id = newId('gra');
     await place.workspace.grants.create({
       id,
       userId: user.id,
       clientId: 'https://client.example/metadata',
       clientName,
-      redirectOrigin: 'http://127.0.0.1:4711',
+      redirectOrigin: `http://127.0.0.1:${(port += 1)}`,
+      ...(machine !== undefined && { machine }),
       scopes: ['telemetry:read'],
     });
     return id;
@@ -88,6 +90,28 @@ describe('the page of connected applications', () => {
     await expect(place.verify(token, { trusts: [trust] })).rejects.toMatchObject({ code: 'invalid_token' });
     const [last] = await place.workspace.audit.list({ limit: 1 });
     expect(last).toMatchObject({ event: 'grant.revoked', target: id, subject: user.id, outcome: 'ok' });
+  });
+
+  it('is one entry an application and machine, and ends as a whole', async () => {
+    const nadja = await place.enter('member', 'nadja@acme.example');
+    const [laptop, desk] = ['Firefox on Linux, 192.0.2.7', 'Edge on Windows, 192.0.2.8'];
+    const [first, other, last] = [
+      await connect(nadja, 'Agent', laptop),
+      await connect(nadja, 'Agent', desk),
+      await connect(nadja, 'Agent', laptop),
+    ];
+    const page = (await nadja.browser.get(path)).text;
+    expect(
+      readable(page)
+        .match(/Agent (?:Firefox|Edge)[^:]*?(?=http)/g)
+        ?.map((text) => text.trim())
+        .toSorted(),
+    ).toEqual([`Agent ${desk}`, `Agent ${laptop} 2 times`]);
+    // By the older one, too: the page may have been open for long.
+    expect(readable((await nadja.browser.get(`${path}/${first}/revoke`)).text)).toContain('each of its 2 connections');
+    await nadja.browser.submit(`${path}/${first}/revoke`, {}, `${path}/${last}/revoke`);
+    const alive = await Promise.all([first, other, last].map((id) => place.site.storage.directory.liveGrant(id)));
+    expect(alive.map((grant) => grant !== undefined)).toEqual([false, true, false]);
   });
 
   it('shows what clients call themselves, and only as text', async () => {

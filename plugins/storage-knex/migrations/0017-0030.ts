@@ -78,4 +78,10 @@ export const third: Readonly<Record<string, Migration>> = {
       table.index(['member_id']);
     });
   },
+
+  async '0021-grant-machine'(knex) {
+    await alter(knex, 'grants', (columns) => {
+      columns.short(200, 'machine?');
+    });
+  },
 };

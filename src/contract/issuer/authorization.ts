@@ -116,6 +116,8 @@ export interface Consent {
   readonly organizationId: OrganizationId;
   /** Some of those asked for; at least one. */
   readonly scopes: readonly Scope[];
+  /** Where it was allowed, for people: `Firefox on Linux, 192.0.2.7`. */
+  readonly machine: string;
 }
 
 /** Where our pages stand, below authUrl. */

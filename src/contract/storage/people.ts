@@ -11,6 +11,8 @@ export interface Grant {
   readonly clientName: string;
   /** Host or scheme its answers go to. */
   readonly redirectOrigin: string;
+  /** Where it was allowed, for people: `Firefox on Linux, 192.0.2.7`. Absent where no browser was asked. */
+  readonly machine?: string;
   readonly scopes: readonly Scope[];
   readonly createdAt: Date;
   readonly lastUsedAt?: Date;

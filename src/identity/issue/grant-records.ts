@@ -17,17 +17,20 @@ export interface GrantRecords {
 export interface Granted extends Account {
   readonly client: Pick<AuthorizationClient, 'id' | 'name'>;
   readonly redirectOrigin: string;
+  readonly machine?: string;
   readonly scopes: readonly Scope[];
 }
 
 export function createGrantRecords(storage: Pick<Storage, 'directory' | 'workspace'>, now: () => Date): GrantRecords {
   const trail = createTrail({ storage, now });
 
-  async function begin({ userId, organizationId, client, redirectOrigin, scopes }: Granted): Promise<GrantId> {
+  async function begin({ userId, organizationId, client, ...granted }: Granted): Promise<GrantId> {
     const id = newId('gra', now().getTime());
+    const { redirectOrigin, scopes, machine } = granted;
+    const of = { userId, clientId: client.id, clientName: client.name };
     await storage
       .workspace(organizationId)
-      .grants.create({ id, userId, clientId: client.id, clientName: client.name, redirectOrigin, scopes });
+      .grants.create({ id, ...of, redirectOrigin, scopes, ...(machine !== undefined && { machine }) });
     await trail.record(organizationId, { event: 'grant.created', subject: userId, target: id });
     return id;
   }

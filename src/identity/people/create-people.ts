@@ -22,10 +22,16 @@ import type { Role } from '../../contract/issuer/index.ts';
 
 type Host = Pick<IssuerHost, 'storage' | 'logger' | 'now'>;
 
-type Applications = Pick<People, 'applications' | 'revokeApplication' | 'disconnectApplications'>;
+type Applications = Pick<People, 'applications' | 'countApplications' | 'revokeApplication' | 'disconnectApplications'>;
 
 function createApplications(storage: Storage, trail: Trail): Applications {
   return {
+    async countApplications(userId) {
+      const found = (await storage.directory.people.memberships(userId)).map(({ organization }) =>
+        storage.workspace(organization.id).grants.list(userId),
+      );
+      return (await Promise.all(found)).flat().length;
+    },
     async disconnectApplications(userId) {
       let ended = 0;
       for (const { organization } of await storage.directory.people.memberships(userId)) {

@@ -38,6 +38,8 @@ export interface People {
   signOutEverywhere(userId: UserId): Promise<void>;
 
   memberships(userId: UserId): Promise<readonly Membership[]>;
+  /** How many grants of applications the person gave, in all their organizations. */
+  countApplications(userId: UserId): Promise<number>;
   /** Ends what the person connected, in all their organizations: how many. */
   disconnectApplications(userId: UserId): Promise<number>;
   /** `forbidden` unless `current` is right. Ends all sessions. */

@@ -21,7 +21,7 @@ export const passwordPage = definePage({
     const shown = token.safeParse(visit.search.get('token'));
     const user = shown.success ? await people.passwordLink(shown.data) : undefined;
     if (!shown.success || !user) throw ended();
-    return passwordView(visit, shown.data, user);
+    return passwordView(visit, { link: shown.data, user, connected: await people.countApplications(user.id) });
   },
 
   async post(visit, form, { people }) {
@@ -34,13 +34,21 @@ export const passwordPage = definePage({
       await visit.openSession(user);
     } catch (error) {
       const { message, ...rest } = refusal(error);
-      return { ...passwordView(visit, values.token, owner, message), ...rest };
+      const connected = await people.countApplications(owner.id);
+      return { ...passwordView(visit, { link: values.token, user: owner, connected }, message), ...rest };
     }
     return { redirect: home };
   },
 });
 
-function passwordView({ to, csrf }: Visit, link: string, { email }: User, message?: Html): View {
+interface Linked {
+  readonly link: string;
+  readonly user: User;
+  /** How many grants the person gave. */
+  readonly connected: number;
+}
+
+function passwordView({ to, csrf }: Visit, { link, user: { email }, connected }: Linked, message?: Html): View {
   return {
     title: 'Set a password',
     body: html`${message}
@@ -49,7 +57,7 @@ function passwordView({ to, csrf }: Visit, link: string, { email }: User, messag
         ${csrf}
         <input type="hidden" name="token" value="${link}" />
         <input type="hidden" name="username" value="${email}" autocomplete="username" />
-        ${newPassword()} ${disconnectChoice(true)}
+        ${newPassword()} ${disconnectChoice(connected, true)}
         <button class="wide">Set password</button>
       </form>`,
     card: true,
@@ -68,11 +76,13 @@ export function newPassword(name = 'password', label = 'New password'): Html {
 }
 
 /** Somebody who knew the password before may have connected one. */
-export function disconnectChoice(checked: boolean): Html {
+export function disconnectChoice(connected: number, checked: boolean): Html | undefined {
+  if (connected === 0) return undefined;
   return html`<div class="choice">
     <input type="checkbox" id="applications" name="applications" value="disconnect" ${checked && html` checked`} />
     <label for="applications"
-      >Disconnect all applications
+      >Also disconnect
+      ${connected === 1 ? 'the application that is connected' : `all ${connected} connections of applications`}
       <small>They have to be connected again. Without this they keep their access.</small></label
     >
   </div>`;

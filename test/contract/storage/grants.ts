@@ -38,6 +38,7 @@ export function grantPromises(runner: Runner, make: MakeStorage): void {
         clientId: `https://client.example/${'x'.repeat(3_000)}`,
         clientName: awkward,
         redirectOrigin: 'cursor:',
+        machine: awkward,
         scopes: ['telemetry:read', 'chats:write'],
       });
       await here.grants.create(input);

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { isId, SightlineError } from '../../../contract/core/index.ts';
 import { facts, notice, field, moment, plainName, strangersName } from '../../components.ts';
+import { connectionsOf, type Connection } from '../../connections.ts';
 import { refusal } from '../../failure.ts';
 import { requireForm } from '../../forms.ts';
 import { definePage, type SignedInVisit, type View } from '../../page.ts';
-import type { Grant } from '../../../contract/storage/index.ts';
 import { html, type Html } from '../../html.ts';
 import { paged, home, ownPath } from '../../paths.ts';
 import type { PageServices } from '../../services.ts';
@@ -83,7 +83,7 @@ async function accountView(
   const { user, session, to, csrf } = visit;
   const { membership } = session;
   const all = membership ? await people.applications(membership.organization.id, user.id) : [];
-  const applications = paged(all, visit, accountPath);
+  const applications = paged(connectionsOf(all), visit, accountPath);
   return {
     title: 'Account',
     body: html`${message}
@@ -99,7 +99,7 @@ async function accountView(
         ['Signed in', html`${moment(session.createdAt)}, until ${moment(session.expiresAt)}`],
       ])}
       ${membership && applicationsSection(visit, applications, membership.organization.name)}
-      ${signIn.kind === 'password' && passwordSection(visit)}
+      ${signIn.kind === 'password' && passwordSection(visit, await people.countApplications(user.id))}
       <section class="card">
         <h2>Sign out everywhere</h2>
         <p>Ends your sessions in every browser, this one too. Connected applications keep their access.</p>
@@ -113,7 +113,7 @@ async function accountView(
 
 function applicationsSection(
   { to, csrf }: SignedInVisit,
-  { shown, links }: ReturnType<typeof paged<Grant>>,
+  { shown, links }: ReturnType<typeof paged<Connection>>,
   organization: string,
 ): Html {
   const heading = html`<h2>Connected applications</h2>`;
@@ -128,13 +128,14 @@ function applicationsSection(
     <p>What you allowed in ${organization}. Without access, an application fails with its next request.</p>
     <ul class="plain">
       ${shown.map(
-        ({ id, clientName, redirectOrigin, scopes, createdAt, lastUsedAt }) =>
+        ({ id, clientName, redirectOrigin, machine, scopes, createdAt, lastUsedAt, grants }) =>
           html`<li class="entry">
             <div>
               <strong>${strangersName(clientName)}</strong> <span class="soft">${redirectOrigin}</span>
               <small>${scopes.map((scope) => scopeWords[scope].title).join(' · ')}</small>
               <small
-                >Allowed ${moment(createdAt)},
+                >Allowed
+                ${grants.length > 1 && `${grants.length} times, last `}${machine !== undefined && `in ${machine}, `}${moment(createdAt)},
                 ${lastUsedAt ? html`last used ${moment(lastUsedAt)}` : 'never used'}</small
               >
             </div>
@@ -149,14 +150,14 @@ function applicationsSection(
   </section>`;
 }
 
-function passwordSection({ to, csrf, user }: SignedInVisit): Html {
+function passwordSection({ to, csrf, user }: SignedInVisit, connected: number): Html {
   return html`<section class="card">
     <h2>Change password</h2>
     <form method="post" action="${to(changePasswordPath)}">
       ${csrf}
       <input type="hidden" name="username" value="${user.email}" autocomplete="username" />
       ${field({ name: 'current', label: 'Current password', type: 'password', autocomplete: 'current-password', maxLength: 1_000 })}
-      ${newPassword('next')} ${disconnectChoice(false)}
+      ${newPassword('next')} ${disconnectChoice(connected, false)}
       <button>Change password</button>
     </form>
   </section>`;
@@ -218,8 +219,10 @@ const revokeOwnApplicationPage = definePage({
   access: 'member',
   async post({ organization, user, actor }, form, { people }) {
     const { grant } = requireForm(applicationFields, form);
-    if (!isId('gra', grant)) throw new SightlineError('not_found', 'There is no such application.');
-    await people.revokeApplication(organization.id, grant, actor, user.id);
+    const connections = connectionsOf(await people.applications(organization.id, user.id));
+    const found = connections.find(({ grants }) => grants.some(({ id }) => id === grant));
+    if (found === undefined) throw new SightlineError('not_found', 'There is no such application.');
+    for (const { id } of found.grants) await people.revokeApplication(organization.id, id, actor, user.id);
     return { redirect: `${accountPath}?done=application` };
   },
 });

@@ -10,6 +10,7 @@ import {
 } from '../../../contract/issuer/index.ts';
 import type { Membership } from '../../../contract/storage/index.ts';
 import { alert, facts, strangersName, warning } from '../../components.ts';
+import { machineOf } from '../../connections.ts';
 import { requireForm } from '../../forms.ts';
 import { definePage, type SignedInVisit, type View } from '../../page.ts';
 import type { PageServices } from '../../services.ts';
@@ -171,7 +172,8 @@ export const consentPage = definePage({
     const again = async (problem: string) => consentView(visit, await find(visit, services), memberships, problem);
     if (!chosen) return again('Choose an organization you are a member of.');
     if (scopes.length === 0) return again('Choose at least one thing to allow, or deny the request.');
-    const consent = { userId: user.id, organizationId: chosen.id, scopes };
+    const machine = machineOf(request, services.clientAddress(request));
+    const consent = { userId: user.id, organizationId: chosen.id, scopes, machine };
     return { departure: await requests.approve(request, response, consent) };
   },
 });

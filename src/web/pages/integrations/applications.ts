@@ -1,6 +1,7 @@
-import { isId, SightlineError } from '../../../contract/core/index.ts';
+import { SightlineError } from '../../../contract/core/index.ts';
 import type { Grant } from '../../../contract/storage/index.ts';
 import { moment, plainName, strangersName, confirmation, table } from '../../components.ts';
+import { connectionsOf, type Connection } from '../../connections.ts';
 import { html, type Renderable } from '../../html.ts';
 import { definePage, type MemberVisit } from '../../page.ts';
 import { paged } from '../../paths.ts';
@@ -14,7 +15,11 @@ export const applicationsPage = definePage({
   async get(visit, services) {
     const { role } = visit;
     const admin = role === 'admin';
-    const { shown, links } = paged(await applicationsOf(visit, services), visit, '/integrations/applications');
+    const { shown, links } = paged(
+      connectionsOf(await applicationsOf(visit, services)),
+      visit,
+      '/integrations/applications',
+    );
     // What runs unattended has an API key; it has no person to let it in.
     const clients = services.clients.filter(({ name }) => name !== 'ci');
     return {
@@ -28,13 +33,14 @@ export const applicationsPage = definePage({
           columns: [
             'Application',
             ...(admin ? ['Person'] : []),
+            'Allowed in',
             'Answers go to',
             'May',
             'Connected',
             'Last used',
             'Change',
           ],
-          rows: shown.map((grant) => row(visit, grant)),
+          rows: shown.map((connection) => row(visit, connection)),
           empty: 'No application is connected yet.',
         })}
         ${links}
@@ -49,28 +55,40 @@ export const revokeApplicationPage = definePage({
   path: '/integrations/applications/:id/revoke',
   access: 'member',
   async get(visit, services) {
-    const grant = (await applicationsOf(visit, services)).find(({ id }) => id === visit.params['id']);
-    if (grant === undefined) throw notConnected();
+    const { id, clientName, user, grants } = await findConnection(visit, services);
     return confirmation(visit, {
-      title: `Revoke ${plainName(grant.clientName)}?`,
-      text: html`It acts for <bdi>${grant.user.email}</bdi> and is refused from the next request on. To use it again, it
-        has to be connected again.`,
+      title: `Revoke ${plainName(clientName)}?`,
+      text: html`It acts for <bdi>${user.email}</bdi> and is refused from the next request
+        on${grants.length > 1 && ` with each of its ${grants.length} connections`}. To use it again, it has to be
+        connected again.`,
       button: 'Revoke',
-      action: `/integrations/applications/${grant.id}/revoke`,
+      action: `/integrations/applications/${id}/revoke`,
       back: '/integrations/applications',
     });
   },
-  async post({ params, organization, actor, role, user }, _form, { people }) {
-    const id = params['id'] ?? '';
-    if (!isId('gra', id)) throw notConnected();
-    await people.revokeApplication(organization.id, id, actor, role === 'admin' ? undefined : user.id);
+  async post(visit, _form, services) {
+    const { organization, actor, role, user } = visit;
+    const owner = role === 'admin' ? undefined : user.id;
+    for (const { id } of (await findConnection(visit, services)).grants) {
+      await services.people.revokeApplication(organization.id, id, actor, owner);
+    }
     return { redirect: '/integrations/applications' };
   },
 });
 
-function row({ to, role }: MemberVisit, grant: Grant): readonly Renderable[] {
-  const { id, clientName, user, redirectOrigin, scopes, createdAt, lastUsedAt } = grant;
+/** By any grant of it: what was connected meanwhile has another newest one. */
+async function findConnection(visit: MemberVisit, services: PageServices): Promise<Connection> {
+  const found = connectionsOf(await applicationsOf(visit, services)).find(({ grants }) =>
+    grants.some(({ id }) => id === visit.params['id']),
+  );
+  if (found) return found;
+  throw new SightlineError('not_found', 'This application is not connected any more.');
+}
+
+function row({ to, role }: MemberVisit, connection: Connection): readonly Renderable[] {
+  const { id, clientName, user, redirectOrigin, machine = '', scopes, createdAt, lastUsedAt, grants } = connection;
   const rest = [
+    html`${machine}${grants.length > 1 && html` <small>${grants.length} times</small>`}`,
     html`<bdi>${redirectOrigin}</bdi>`,
     scopes.map((scope) => html`<span class="tag">${scope}</span> `),
     moment(createdAt),
@@ -88,8 +106,4 @@ function applicationsOf(
   { people }: PageServices,
 ): Promise<readonly Grant[]> {
   return people.applications(organization.id, role === 'admin' ? undefined : user.id);
-}
-
-function notConnected(): SightlineError {
-  return new SightlineError('not_found', 'This application is not connected any more.');
 }
