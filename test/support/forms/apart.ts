@@ -20,6 +20,7 @@ export const apart: readonly Apart[] = [
   ),
   ...[
     'test/clients/page.test.ts',
+    'test/docs/reader.test.ts',
     'test/eval.test.ts',
     'test/house.test.ts',
     'test/newcomer.test.ts',
