@@ -1,6 +1,6 @@
 /**
  * Three gateways over one database behind a proxy, with load whose truth is known, while gateways and database are killed,
- * stopped, frozen and cut off. Ends with 1 when a promise of docs/operating.md was broken, and shows the evidence.
+ * stopped, frozen and cut off. Ends with 1 when a promise of docs/high-availability.md was broken, and shows the evidence.
  *
  *     npm run chaos -- [seconds, 600] [postgres|mysql] [--seed N] [--json]
  */

@@ -30,7 +30,7 @@ describe('sightline incident', () => {
   it('lives as the guide shows, with each step written down', async () => {
     const text = await readFile(guide, 'utf8');
     const said: string[] = [];
-    for (const [, line = ''] of text.matchAll(/^npm run -s sightline -- incident (.*)$/gm)) {
+    for (const [, line = ''] of text.matchAll(/^sightline incident (.*)$/gm)) {
       const words = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
       said.push(await run(...words));
     }

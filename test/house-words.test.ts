@@ -7,7 +7,7 @@ import { root } from './support/gateway.ts';
 
 const run = promisify(execFile);
 
-/** In no comment of production code: there is a plainer word for each. */
+/** In no comment of production code and in no guide: there is a plainer word for each. */
 const banned = [
   'whoever',
   'nobody knows',
@@ -61,6 +61,19 @@ describe('the words of the house', () => {
     );
     expect(found.flat()).toEqual([]);
     expect(files.length).toBeGreaterThan(500);
+  });
+
+  it('are plain in the guides', async () => {
+    const generated = new Set(['cli.md', 'configuration.md', 'tools.md']);
+    const pages = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md') && !generated.has(name));
+    const found = await Promise.all(
+      ['README.md', ...pages.map((name) => join('docs', name))].map(async (path) => {
+        const text = (await readFile(join(root, path), 'utf8')).replaceAll(/\s+/g, ' ').toLowerCase();
+        return banned.filter((words) => new RegExp(`\\b${words}\\b`).test(text)).map((words) => `${path}: ${words}`);
+      }),
+    );
+    expect(found.flat()).toEqual([]);
+    expect(pages.length).toBeGreaterThan(15);
   });
 
   it('name the area in the subject of a commit, in at most 72 characters', async () => {

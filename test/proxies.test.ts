@@ -9,7 +9,7 @@ import { removeDirectory, root, temporaryDirectory } from './support/gateway.ts'
 
 interface Proxy {
   readonly name: string;
-  /** The language of its block in docs/operating.md. */
+  /** The language of its block in docs/proxy.md. */
   readonly block: string;
   readonly program: string;
   /** A whole configuration around the block. */
@@ -83,7 +83,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-describe('the proxies of docs/operating.md', () => {
+describe('the proxies of docs/proxy.md', () => {
   let guide = '';
   let directory = '';
   let behind: Server;
@@ -92,7 +92,7 @@ describe('the proxies of docs/operating.md', () => {
   let running: ChildProcess | undefined;
 
   beforeAll(async () => {
-    guide = await readFile(join(root, 'docs', 'operating.md'), 'utf8');
+    guide = await readFile(join(root, 'docs', 'proxy.md'), 'utf8');
     directory = await temporaryDirectory();
     behind = createServer((request, response) => {
       const { host, 'x-forwarded-for': forwarded } = request.headers;

@@ -26,7 +26,7 @@ it('has one row cap in the pipeline, the schemas of query_otel and the documents
   expect(queryOtelOutput.shape.row_count.safeParse(maxRows).success).toBe(true);
   expect(queryOtelOutput.shape.row_count.safeParse(maxRows + 1).success).toBe(false);
   const number = (value: number): string => value.toLocaleString('en-US');
-  expect(await read('docs/operating.md')).toContain(
+  expect(await read('docs/sizing.md')).toContain(
     `${number(defaultQueryOtelLimits.defaultRows)}, or \`max_rows\` up to ${number(maxRows)}; ` +
       `${number(defaultQueryOtelLimits.defaultBytes)} bytes, or \`max_bytes\` up to ${number(maxBytes)}`,
   );

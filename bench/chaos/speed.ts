@@ -1,5 +1,5 @@
 /**
- * How long after an outage's end requests may still fail, and a gateway may say that it is not ready: docs/operating.md,
+ * How long after an outage's end requests may still fail, and a gateway may say that it is not ready: docs/high-availability.md,
  * Several gateways.
  */
 export const recoverySeconds = 5;

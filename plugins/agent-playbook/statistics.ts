@@ -2,7 +2,7 @@ import type { DialectWriter } from '../../src/contract/telemetry/index.ts';
 
 /**
  * The thresholds of the ranking, in one place, so that `bench/cross-validate.ts` can fit them on one part of labelled faults
- * and test on another. docs/investigation.md explains each.
+ * and test on another. bench/investigation.md explains each.
  */
 export const thresholds = {
   /** Robust deviations from the baseline from which a gauge alone names a cause. */

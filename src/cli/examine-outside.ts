@@ -76,7 +76,7 @@ async function publicAddress(workspace: OpenWorkspace, deadlineMs: number): Prom
       check: 'publicUrl',
       status: 'warn',
       detail: `${publicUrl} is plain http: passwords and tokens can be read on the way, and clients refuse to sign in`,
-      hint: 'Put a proxy with TLS in front and write its https address as publicUrl: docs/deploying.md.',
+      hint: 'Put a proxy with TLS in front and write its https address as publicUrl: docs/proxy.md.',
     });
   }
   if (publicUrl.startsWith('https:') && trustProxy === false) {

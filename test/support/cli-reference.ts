@@ -10,8 +10,8 @@ export async function writeCliReference(): Promise<string> {
   return [
     '# Command-line reference',
     '',
-    'Every command and option, written by `npm run docs:cli` from the definitions that parse them. A checkout runs them as',
-    '`npm run -s sightline -- COMMAND`. `sightline help COMMAND` says the same on a terminal.',
+    'Every command and option, written by `npm run docs:cli` from the definitions that parse them. In a checkout, first',
+    "run `alias sightline='npm run -s sightline --'`. `sightline help COMMAND` says the same on a terminal.",
     '',
     '## Options of every command',
     '',

@@ -198,7 +198,7 @@ export const newRelic = (state: string) => ({
   workflowName: 'On-call',
 });
 
-/** The script that docs/alerts.md gives for Zabbix posts the parameters of its media types. */
+/** The script that deploy/alerts/zabbix.txt gives Zabbix posts the parameters of its media types. */
 export const zabbix = (value: '0' | '1') => ({
   event_id: '30210041',
   event_value: value,
