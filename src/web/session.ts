@@ -78,8 +78,11 @@ export function cookieSuffixes(request: IncomingMessage, authUrl: string, beginn
   );
 }
 
+/** With the port where it is tried out on one machine: a browser does not keep cookies of two ports apart. */
 function stem(authUrl: string): string {
-  return `${authUrl.startsWith('https:') ? '__Host-' : ''}sightline`;
+  const { protocol, port } = new URL(authUrl);
+  if (protocol === 'https:') return '__Host-sightline';
+  return port === '' ? 'sightline' : `sightline-${port}`;
 }
 
 function pairsOf({ headers }: IncomingMessage): readonly (readonly [name: string, value: string])[] {

@@ -36,10 +36,10 @@ describe('the pages of an account', () => {
       const other = site.browser();
       await other.signIn('ada@acme.example', password);
       await browser.signIn('ada@acme.example', password);
-      const before = browser.cookies.get('sightline');
+      const before = browser.cookies.get(browser.sessionCookie);
       const answer = await browser.submit('/account', { current: password, next }, '/account/password');
       expect(answer.headers.location).toBe('/account?done=password');
-      expect(browser.cookies.get('sightline')).not.toBe(before);
+      expect(browser.cookies.get(browser.sessionCookie)).not.toBe(before);
       expect((await browser.get('/account?done=password')).text).toContain('The password was changed');
       expect((await other.get('/account')).status).toBe(303);
       expect((await site.browser().signIn('ada@acme.example', password)).status).toBe(403);

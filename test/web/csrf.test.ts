@@ -97,14 +97,14 @@ describe('a form', () => {
       // Having opened the form itself does not make another's token right.
       await victim.get('/sign-in');
       expect((await victim.post('/sign-in', { ...credentials, csrf: attackers })).status).toBe(403);
-      expect(victim.cookies.has('sightline')).toBe(false);
+      expect(victim.cookies.has(victim.sessionCookie)).toBe(false);
     });
 
     it('does not sign another person in over one who is', async () => {
-      const before = ada.cookies.get('sightline');
+      const before = ada.cookies.get(ada.sessionCookie);
       const attackers = await site.browser().csrf('/sign-in');
       expect((await ada.post('/sign-in', { ...credentials, csrf: attackers })).status).toBe(403);
-      expect(ada.cookies.get('sightline')).toBe(before);
+      expect(ada.cookies.get(ada.sessionCookie)).toBe(before);
     });
   });
 });
@@ -131,7 +131,7 @@ describe('the body of a form', () => {
     const fields = { csrf, email: 'ada@acme.example', password };
     const answer = await browser.post('/sign-in', fields, { 'content-type': type });
     expect(answer.status).toBe(400);
-    expect(browser.cookies.has('sightline')).toBe(false);
+    expect(browser.cookies.has(browser.sessionCookie)).toBe(false);
   });
 
   it('is refused beyond 96 kB, said or unsaid', async () => {
@@ -143,7 +143,7 @@ describe('the body of a form', () => {
     const unsaid = await browser.post('/sign-in', fields, { ...kept, 'transfer-encoding': 'chunked' });
     expect([unsaid.status, unsaid.headers.connection]).toEqual([413, 'close']);
     expect((await browser.get('/sign-in', kept)).headers.connection).toBe('keep-alive');
-    expect(browser.cookies.has('sightline')).toBe(false);
+    expect(browser.cookies.has(browser.sessionCookie)).toBe(false);
   });
 
   it('is nothing for the operator where the sender goes away in the middle', async () => {

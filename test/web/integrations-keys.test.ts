@@ -54,7 +54,7 @@ describe('the page of API keys', () => {
   });
 
   it('shows the secret until somebody says that it is copied, with the configuration of every client, and never again', async () => {
-    admin.browser.cookies.delete('sightline-once');
+    admin.browser.cookies.delete(`${admin.browser.sessionCookie}-once`);
     const before = (await place.workspace.keys.list()).length;
     const { answer, path } = await create({ name: 'Once', scopes: [...scopes] });
     expect(answer.text).toBe('');
@@ -79,7 +79,7 @@ describe('the page of API keys', () => {
     expect(pages.map(({ status, text }) => [status, text.includes(secret)])).toEqual(again.map(() => [200, false]));
     expect(secretOf((await admin.browser.get(other.path)).text)).toBeDefined();
     const last = await admin.browser.submit(other.path, {}, '/secret-copied');
-    expect(last.headers['set-cookie']).toEqual([expect.stringMatching(/^sightline-once=; .*Max-Age=0$/)]);
+    expect(last.headers['set-cookie']).toEqual([expect.stringMatching(/^sightline-\d+-once=; .*Max-Age=0$/)]);
     expect((await place.workspace.keys.list()).length).toBe(before + 2);
   });
 
@@ -88,7 +88,7 @@ describe('the page of API keys', () => {
     for (let made = 0; made < 10; made += 1) {
       paths.push((await create({ name: `Many ${made}`, scopes: ['telemetry:read'] })).path);
     }
-    expect(admin.browser.cookies.get('sightline-once')?.length).toBeLessThan(2_000);
+    expect(admin.browser.cookies.get(`${admin.browser.sessionCookie}-once`)?.length).toBeLessThan(2_000);
     const shown = await Promise.all(paths.map(async (path) => secretOf((await admin.browser.get(path)).text)));
     expect(shown.map((secret) => secret !== undefined)).toEqual([
       false,
@@ -110,24 +110,24 @@ describe('the page of API keys', () => {
   it('hands the secret over in a cookie that no script reads, sealed, for a quarter of an hour and for this key alone', async () => {
     const { answer, path } = await create({ name: 'Sealed', scopes: ['telemetry:read'] });
     const [cookie = ''] = answer.headers['set-cookie'] ?? [];
-    expect(cookie).toMatch(/^sightline-once=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=900$/);
+    expect(cookie).toMatch(/^sightline-\d+-once=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=900$/);
     expect(Buffer.from(cookie, 'base64url').toString()).not.toContain('aks_');
-    const sealed = admin.browser.cookies.get('sightline-once') ?? '';
+    const sealed = admin.browser.cookies.get(`${admin.browser.sessionCookie}-once`) ?? '';
 
     const other = await place.workspace.keys.list().then((keys) => keys.find(({ id }) => !path.endsWith(id)));
     expect(secretOf((await admin.browser.get(`${list}/${other?.id}`)).text)).toBeUndefined();
 
     // Not even another admin's browser opens it, whoever took the cookie there.
     const colleague = await place.enter('admin', 'alan@acme.example');
-    colleague.browser.cookies.set('sightline-once', sealed);
+    colleague.browser.cookies.set(`${colleague.browser.sessionCookie}-once`, sealed);
     expect(secretOf((await colleague.browser.get(path)).text)).toBeUndefined();
 
     // Not the last character, of which not all bits count.
     const changed = sealed.replace(/.(?=.$)/, (one) => (one === 'A' ? 'B' : 'A'));
-    admin.browser.cookies.set('sightline-once', changed);
+    admin.browser.cookies.set(`${admin.browser.sessionCookie}-once`, changed);
     expect(secretOf((await admin.browser.get(path)).text)).toBeUndefined();
 
-    admin.browser.cookies.set('sightline-once', sealed);
+    admin.browser.cookies.set(`${admin.browser.sessionCookie}-once`, sealed);
     place.site.ahead = 901_000;
     expect(secretOf((await admin.browser.get(path)).text)).toBeUndefined();
     place.site.ahead = 0;

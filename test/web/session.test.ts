@@ -15,19 +15,19 @@ describe('a browser that is signed in', () => {
     expect(answer.status).toBe(303);
     expect(answer.headers.location).toBe('/incidents');
     const [cookie = ''] = answer.headers['set-cookie'] ?? [];
-    expect(cookie).toMatch(/^sightline=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=43(200|199)$/);
+    expect(cookie).toMatch(/^sightline-\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=43(200|199)$/);
   });
 
   it('is given a new session at every sign-in, whatever it showed before, and the old one ends', async () => {
     const browser = site.browser();
-    browser.cookies.set('sightline', 'A'.repeat(43));
+    browser.cookies.set(browser.sessionCookie, 'A'.repeat(43));
     await browser.signIn('ada@acme.example', password);
-    const first = browser.cookies.get('sightline') ?? '';
+    const first = browser.cookies.get(browser.sessionCookie) ?? '';
     expect(first).not.toBe('A'.repeat(43));
 
     const csrf = await browser.csrf('/account');
     await browser.post('/sign-in', { csrf, email: 'ada@acme.example', password });
-    const second = browser.cookies.get('sightline') ?? '';
+    const second = browser.cookies.get(browser.sessionCookie) ?? '';
     expect(second).not.toBe(first);
     expect(await site.people.session(second)).toBeDefined();
     expect(await site.people.session(first)).toBeUndefined();
@@ -36,7 +36,7 @@ describe('a browser that is signed in', () => {
   it('keeps nothing of its cookie in the database', async () => {
     const browser = site.browser();
     await browser.signIn('ada@acme.example', password);
-    const token = browser.cookies.get('sightline') ?? '';
+    const token = browser.cookies.get(browser.sessionCookie) ?? '';
     expect(await site.storage.directory.sessions.find(token)).toBeUndefined();
     expect(await site.people.session(token)).toMatchObject({ user: { email: 'ada@acme.example' } });
   });
@@ -46,13 +46,15 @@ describe('a browser that is signed in', () => {
     const browser = site.browser();
     const elsewhere = second.browser();
     await browser.signIn('ada@acme.example', password);
-    elsewhere.cookies.set('sightline', browser.cookies.get('sightline') ?? '');
+    elsewhere.cookies.set(elsewhere.sessionCookie, browser.cookies.get(browser.sessionCookie) ?? '');
     expect((await elsewhere.get('/account')).status).toBe(200);
 
     const answer = await browser.submit('/account', {}, '/sign-out');
     expect([answer.status, answer.headers.location]).toEqual([303, '/sign-in']);
-    expect(answer.headers['set-cookie']).toEqual(['sightline=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0']);
-    expect(browser.cookies.has('sightline')).toBe(false);
+    expect(answer.headers['set-cookie']).toEqual([
+      `${browser.sessionCookie}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0`,
+    ]);
+    expect(browser.cookies.has(browser.sessionCookie)).toBe(false);
     expect((await elsewhere.get('/account')).headers.location).toBe('/sign-in?return_to=%2Faccount');
     await second.close();
   });
@@ -71,7 +73,7 @@ describe('a browser that is signed in', () => {
   it('is known for twelve hours and no longer', async () => {
     const browser = site.browser();
     await browser.signIn('ada@acme.example', password);
-    const live = await site.people.session(browser.cookies.get('sightline') ?? '');
+    const live = await site.people.session(browser.cookies.get(browser.sessionCookie) ?? '');
     const hours = ((live?.expiresAt.getTime() ?? 0) - Date.now()) / 3_600_000;
     expect(Math.round(hours * 10) / 10).toBe(12);
   });
@@ -124,7 +126,7 @@ describe('cookies over https', () => {
     const token = browser.cookies.get('__Host-sightline') ?? '';
     expect((await browser.get('/team/account')).status).toBe(200);
     browser.cookies.clear();
-    browser.cookies.set('sightline', token);
+    for (const name of ['sightline', `sightline-${new URL(site.authUrl).port}`]) browser.cookies.set(name, token);
     expect((await browser.get('/team/account')).status).toBe(303);
   });
 

@@ -21,7 +21,7 @@ describe('signing in with a password', () => {
       expect(answer.status).toBe(403);
       expect(answer.text).toContain(`value="${email}"`);
       expect(answer.text).not.toContain('not the password');
-      expect(browser.cookies.has('sightline')).toBe(false);
+      expect(browser.cookies.has(browser.sessionCookie)).toBe(false);
       texts.add(readable(answer.text));
     }
     expect(texts.size).toBe(1);
@@ -89,7 +89,8 @@ class Provider implements RedirectSignIn {
   }
 }
 
-const pendingOf = ({ cookies }: TestBrowser) => [...cookies].filter(([name]) => name.startsWith('sightline-sign-in'));
+const pendingOf = ({ cookies, sessionCookie }: TestBrowser) =>
+  [...cookies].filter(([name]) => name.startsWith(`${sessionCookie}-sign-in`));
 
 describe('signing in at an identity provider', () => {
   const ada: ExternalIdentity = {
@@ -119,7 +120,7 @@ describe('signing in at an identity provider', () => {
     const target = new URL(away.headers.location ?? '');
     expect(target.searchParams.get('redirect_uri')).toBe(`${site.authUrl}/sign-in/callback`);
     expect(away.headers['set-cookie']).toEqual([
-      expect.stringMatching(/^sightline-sign-in-[0-9a-f]{16}=[^;]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600$/),
+      expect.stringMatching(/^sightline-\d+-sign-in-[0-9a-f]{16}=[^;]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600$/),
     ]);
     expect(pendingOf(browser)).toHaveLength(1);
     expect(JSON.stringify(pendingOf(browser))).not.toContain('state-1');
@@ -139,7 +140,7 @@ describe('signing in at an identity provider', () => {
     for (const browser of [victim, site.browser()]) {
       const answer = await browser.get('/sign-in/callback?code=attackers&state=state-2');
       expect(answer.status).toBe(403);
-      expect(browser.cookies.has('sightline')).toBe(false);
+      expect(browser.cookies.has(browser.sessionCookie)).toBe(false);
     }
     // That leaves the victim's own sign-in alone.
     expect((await victim.get('/sign-in/callback?code=c&state=state-1')).status).toBe(303);
@@ -151,7 +152,7 @@ describe('signing in at an identity provider', () => {
     slow.cookies.set(name, sealed);
     site.ahead = 601_000;
     expect((await slow.get('/sign-in/callback?code=c&state=state-2')).status).toBe(403);
-    expect(slow.cookies.has('sightline')).toBe(false);
+    expect(slow.cookies.has(slow.sessionCookie)).toBe(false);
   });
 
   it.each(['', 'nonsense', 'v1.a.b.c', 'AAAA'.repeat(20)])(

@@ -18,6 +18,13 @@ export class TestBrowser {
     this.#host = new URL(authUrl).host;
   }
 
+  /** The name of the cookie in which the session is. */
+  get sessionCookie(): string {
+    if (this.#origin.startsWith('https:')) return '__Host-sightline';
+    const { port } = new URL(this.#origin);
+    return port === '' ? 'sightline' : `sightline-${port}`;
+  }
+
   get(path: string, headers: OutgoingHttpHeaders = {}): Promise<RawAnswer> {
     return this.#send(path, { method: 'GET', headers: { accept: 'text/html', ...headers } });
   }
