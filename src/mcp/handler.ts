@@ -10,6 +10,7 @@ import type { Principal } from '../contract/issuer/index.ts';
 import {
   ClientGone,
   isObject,
+  type JsonObject,
   SightlineError,
   type ErrorCode,
   type Instruments,
@@ -65,6 +66,19 @@ export interface McpHandlerOptions extends Omit<CallerOptions, 'catalog' | 'admi
 
 export type McpListener = (request: IncomingMessage, response: ServerResponse) => void;
 
+export interface Mcp {
+  readonly listener: McpListener;
+  /**
+   * A tool call of a request that has other work to do: with the scope, rate, limits and audit record of a client's, and
+   * cancelled when the response closes early. Answers the JSON-RPC response, a failure too.
+   */
+  readonly call: (
+    caller: Principal,
+    params: { readonly name: string; readonly arguments: JsonObject },
+    about: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  ) => Promise<string>;
+}
+
 export interface McpLimits {
   /** 1 MiB. */
   readonly maxBodyBytes: number;
@@ -90,6 +104,11 @@ const sessionIdPattern = /^[\x21-\x7e]{1,128}$/;
 
 /** A plain request listener: runs on node:http, or in Express ahead of any body parser. Misuse throws here, at once. */
 export function createMcpHandler(options: McpHandlerOptions): McpListener {
+  return createMcp(options).listener;
+}
+
+/** The listener, and the way on which its calls go for somebody who is known by something else than a token. */
+export function createMcp(options: McpHandlerOptions): Mcp {
   const { tools, serverInfo, instructions, authenticate, challenge, allowedHosts, allowedOrigins } = options;
   const { rateLimit, logger, instruments, admission } = options;
   const limits: McpLimits = { ...defaultLimits, ...options.limits };
@@ -325,9 +344,39 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
     operation?.end(rpcCode.internalError);
   }
 
-  return (request, response) => {
-    const since = instruments === undefined ? 0 : performance.now();
-    void serve(new Exchange(request, response, limits), since);
+  const call: Mcp['call'] = async (principal, params, { request, response }) => {
+    const part = new BatchPart(request, response, limits);
+    const method = 'tools/call';
+    part.id = 1;
+    part.operation = instruments?.operation({
+      requestId: part.requestId,
+      organizationId: principal.organizationId,
+      since: performance.now(),
+      method,
+      tool: catalog.entries.get(params.name)?.tool.name,
+      protocolVersion: undefined,
+      sessionId: undefined,
+      rpcId: part.id,
+      parent: undefined,
+    });
+    try {
+      const message = { id: part.id, method, params, meta: undefined };
+      await callTool({ exchange: part, principal, message, era: 'modern', sessionId: undefined });
+      part.operation?.end();
+    } catch (error) {
+      fail(part, error);
+    }
+    // Nothing is answered where the reader is gone.
+    if (part.text === undefined) throw new ClientGone();
+    return part.text;
+  };
+
+  return {
+    listener: (request, response) => {
+      const since = instruments === undefined ? 0 : performance.now();
+      void serve(new Exchange(request, response, limits), since);
+    },
+    call,
   };
 }
 

@@ -13,7 +13,7 @@ import type { AuditRecord, Recording, LiveKey } from '../../src/contract/storage
 import { limitCallsAtOnce } from '../../src/limits/at-once.ts';
 import { createRateLimit, type RateLimitOptions } from '../../src/limits/rate-limit.ts';
 import { createHttpServer } from '../../src/gateway/http/server.ts';
-import { createMcpHandler, type McpHandlerOptions } from '../../src/mcp/handler.ts';
+import { createMcp, type Mcp, type McpHandlerOptions } from '../../src/mcp/handler.ts';
 import { listen } from './listen.ts';
 
 export interface LogLine {
@@ -78,6 +78,8 @@ export async function createTestTokens(issuerUrl: string): Promise<TestTokens> {
 }
 
 export interface TestServer {
+  /** As pages call. */
+  readonly call: Mcp['call'];
   readonly url: string;
   readonly server: Server;
   readonly origin: string;
@@ -122,7 +124,7 @@ export async function startMcpServer(options: TestServerOptions): Promise<TestSe
   const keep: Recording = (record) => void audited.push(record);
   const [metadataPath = ''] = protectedResourcePaths(url);
 
-  const handler = createMcpHandler({
+  const { listener: handler, call } = createMcp({
     tools: options.tools,
     serverInfo: { name: 'sightline-test', title: 'Sightline test', version: '0.0.0' },
     instructions: 'Fixtures only.',
@@ -167,6 +169,7 @@ export async function startMcpServer(options: TestServerOptions): Promise<TestSe
 
   return {
     url,
+    call,
     server,
     origin,
     logger,

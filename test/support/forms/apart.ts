@@ -127,6 +127,7 @@ export const without: Readonly<Record<string, string>> = {
   'test/mcp/clients.test.ts': 'the endpoint with tools of its own, without storage',
   'test/mcp/conformance.test.ts': 'the endpoint with tools of its own, without storage',
   'test/mcp/large-answers.test.ts': 'the endpoint with tools of its own, without storage',
+  'test/mcp/page-calls.test.ts': 'the endpoint with tools of its own, without storage',
   'test/mcp/wire.test.ts': 'the endpoint with tools of its own, without storage',
   'test/playbook-behaviour.test.ts': 'an agent by itself',
   'test/playbook-changes.test.ts': 'an agent by itself',
