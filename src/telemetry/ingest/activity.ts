@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Logger, OrganizationId } from '../../contract/core/index.ts';
+import { isId, type Logger, type OrganizationId } from '../../contract/core/index.ts';
 
 /*
  * When telemetry last came in, and what was refused in the last hour: in memory, and in a small file of each worker for the
@@ -27,7 +27,12 @@ const refusal = z.object({
   first: z.number(),
   last: z.number(),
 });
-const arrival = z.object({ at: z.number(), service: z.string() });
+const arrival = z.object({
+  at: z.number(),
+  service: z.string(),
+  /** From there until it could be queried, the last time that was measured. */
+  lagMs: z.number().optional(),
+});
 const activity = z.object({ arrivals: z.record(z.string(), arrival), refusals: z.array(refusal) });
 export type IngestActivity = z.infer<typeof activity>;
 export type IngestRefusal = z.infer<typeof refusal>;
@@ -48,21 +53,30 @@ export class ActivityLog {
   readonly #file: string;
   readonly #logger: Logger;
   readonly #now: () => Date;
-  readonly #arrivals = new Map<string, z.infer<typeof arrival>>();
+  readonly #lagMs: (organizationId: OrganizationId) => number | undefined;
+  readonly #arrivals = new Map<OrganizationId, z.infer<typeof arrival>>();
   readonly #refusals = new Map<string, Noted>();
   #save: NodeJS.Timeout | undefined;
   #say: NodeJS.Timeout | undefined;
 
-  constructor(dataDirectory: string, worker: number, logger: Logger, now: () => Date) {
+  /** @param lagMs how long what an organization sent waited to be queryable, the last time. */
+  constructor(
+    dataDirectory: string,
+    worker: number,
+    logger: Logger,
+    now: () => Date,
+    lagMs: (organizationId: OrganizationId) => number | undefined = () => undefined,
+  ) {
     this.#directory = activityDirectory(dataDirectory);
     this.#file = join(this.#directory, `${worker}.json`);
     this.#logger = logger;
     this.#now = now;
+    this.#lagMs = lagMs;
   }
 
   async start(): Promise<void> {
     const before = await readFileOf(this.#file);
-    for (const [id, entry] of Object.entries(before.arrivals)) this.#arrivals.set(id, entry);
+    for (const [id, entry] of Object.entries(before.arrivals)) if (isId('org', id)) this.#arrivals.set(id, entry);
     this.#say = setInterval(() => this.#sayAll(), sayMs).unref();
   }
 
@@ -74,13 +88,9 @@ export class ActivityLog {
   }
 
   arrived(organizationId: OrganizationId, service: string): void {
-    const known = this.#arrivals.get(organizationId)?.service ?? '';
-    put(
-      this.#arrivals,
-      organizationId,
-      { at: this.#now().getTime(), service: clean(service) || known },
-      mostOrganizations,
-    );
+    const known = this.#arrivals.get(organizationId);
+    const entry = { ...known, at: this.#now().getTime(), service: clean(service) || (known?.service ?? '') };
+    put(this.#arrivals, organizationId, entry, mostOrganizations);
     this.#later();
   }
 
@@ -135,6 +145,10 @@ export class ActivityLog {
   async #write(): Promise<void> {
     const since = this.#now().getTime() - hourMs;
     const refusals = [...this.#refusals.values()].filter(({ last }) => last >= since);
+    for (const [id, entry] of this.#arrivals) {
+      const lagMs = this.#lagMs(id);
+      if (lagMs !== undefined) this.#arrivals.set(id, { ...entry, lagMs });
+    }
     const content: IngestActivity = { arrivals: Object.fromEntries(this.#arrivals), refusals };
     try {
       await mkdir(this.#directory, { recursive: true, mode: 0o700 });
@@ -175,7 +189,7 @@ function activityDirectory(dataDirectory: string): string {
 }
 
 /** As the newest; the oldest makes room. */
-function put<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
+function put<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, most: number): void {
   map.delete(key);
   map.set(key, value);
   for (const oldest of map.keys()) {

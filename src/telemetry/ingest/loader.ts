@@ -33,6 +33,8 @@ export class Loader {
   #mostRows = loadRows;
   /** Of the last attempt; undefined when it went well. */
   failure: unknown;
+  /** How long the oldest row of the last load waited to be queryable; undefined before the first. */
+  lagMs: number | undefined;
 
   constructor(organizationId: OrganizationId, log: IngestLog, sink: TelemetrySink, logger: Logger) {
     this.#organizationId = organizationId;
@@ -81,6 +83,7 @@ export class Loader {
 
   async #run(): Promise<void> {
     let backoff = firstBackoffMs;
+    let since: number | undefined;
     while (!this.#stop.signal.aborted) {
       let chunk: LogChunk | undefined;
       let release: (() => void) | undefined;
@@ -89,10 +92,14 @@ export class Loader {
         await this.#gather(this.#position);
         if (this.#stop.signal.aborted) return;
         release = await this.#hold();
+        since ??= this.#newSince;
         chunk = await this.#nextChunk(this.#position);
         if (chunk === undefined) continue;
         await this.#load(chunk);
         this.#position = chunk.upTo;
+        // What an earlier run left says nothing of now.
+        if (since > 0) this.lagMs = performance.now() - since;
+        since = undefined;
         await this.#log.release(chunk.upTo);
         this.#mostRows = Math.min(loadRows, this.#mostRows * 2);
         this.failure = undefined;

@@ -57,6 +57,11 @@ export class OrganizationLogs {
     return this.#opened.get(organizationId)?.loader.behindBytes ?? 0;
   }
 
+  /** How long the rows of the last load waited to be queryable. */
+  lagMs(organizationId: OrganizationId): number | undefined {
+    return this.#opened.get(organizationId)?.loader.lagMs;
+  }
+
   get totalBehindBytes(): number {
     return [...this.#opened.values()].reduce((sum, { loader }) => sum + loader.behindBytes, 0);
   }

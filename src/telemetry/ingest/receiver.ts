@@ -106,7 +106,8 @@ class Receiver implements OtlpReceiver {
     this.#budget = new Budget(this.#limits.total, this.#limits.organization);
     const { sink, directory, retentionDays, now, worker = { number: 1, of: 1 } } = options;
     this.#worker = worker;
-    this.#activity = new ActivityLog(options.dataDirectory, worker.number, this.#logger, now);
+    const lagMs = (id: OrganizationId) => this.#logs?.lagMs(id);
+    this.#activity = new ActivityLog(options.dataDirectory, worker.number, this.#logger, now, lagMs);
     if (sink === undefined) return;
     this.#logs = new OrganizationLogs(workerDirectory(this.#ingest, worker), sink, this.#logger);
     if (worker.number > 1) return;
