@@ -52,7 +52,7 @@ nav a { display: inline-block; padding: .3rem .7rem; border-radius: .4rem; color
 nav a:hover { background: var(--code); color: var(--text); }
 nav a[aria-current] { color: var(--text); font-weight: 600; background: var(--code); }
 .who { margin-left: auto; display: flex; align-items: center; gap: .5rem; font-size: .9rem; }
-.who a { overflow-wrap: anywhere; }
+.who a { max-width: 11rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .who button { white-space: nowrap; }
 .sections { border-bottom: 1px solid var(--line); margin-bottom: 1.5rem; padding-bottom: .5rem; }
 main { max-width: 72rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
@@ -150,6 +150,19 @@ blockquote { margin: 0 0 1rem; padding-left: 1rem; border-left: 3px solid var(--
 .waiting { display: flex; flex-wrap: wrap; gap: .25rem 1rem; align-items: baseline; padding: .5rem 1rem; }
 .waiting > * { margin: 0; }
 .warning.waiting h2, .waiting p { font-size: .95rem; }
+.explore { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0 1.5rem; }
+.explore textarea, .columns code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+.explore textarea { font-size: .9rem; }
+.explore aside { margin-top: 1.5rem; }
+.explore aside .card { padding: 1.1rem 1.25rem; margin-bottom: 1rem; box-shadow: none; }
+.explore aside h2 { font-size: 1rem; }
+.explore .table { max-height: 40rem; overflow-y: auto; font-size: .875rem; }
+.explore .table th, .explore .table td { min-width: 0; padding: .35rem .75rem; }
+.explore thead th { position: sticky; top: 0; background: var(--surface); }
+.explore tbody th { font-size: inherit; font-weight: 400; }
+.explore .table bdi { display: inline-block; width: max-content; max-width: 26rem; vertical-align: top; overflow-wrap: anywhere; white-space: pre-wrap; }
+.explore .table a bdi { text-decoration: underline; }
+.times { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 11rem), 1fr)); gap: .75rem 1.25rem; margin: 0 0 .35rem; }
 .incident { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0 1.5rem; }
 .incident .card { padding: 1.1rem 1.25rem; margin-bottom: 1rem; box-shadow: none; }
 .incident aside h2 { margin-top: 0; }
@@ -176,6 +189,8 @@ figcaption { font-weight: 600; font-size: .9rem; margin-bottom: .35rem; }
 .incident .card > p { margin-bottom: .5rem; }
 
 @media (min-width: 64rem) {
+  .explore { grid-template-columns: minmax(0, 1fr) 19rem; }
+  .explore aside { margin-top: 0; }
   .incident { grid-template-columns: minmax(0, 1fr) 18rem; }
   .incident .below { grid-column: 1 / span 2; }
 }

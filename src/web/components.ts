@@ -4,7 +4,7 @@ import type { View, Visit } from './page.ts';
 
 interface Table {
   readonly label: string;
-  readonly columns: readonly string[];
+  readonly columns: readonly Renderable[];
   /** The first cell of a row is its heading. */
   readonly rows: readonly (readonly Renderable[])[];
   readonly empty: Renderable;

@@ -154,3 +154,12 @@ function foreign(): SightlineError {
     hint: 'Open the page here and send it once more.',
   });
 }
+
+/**
+ * Whether a page of ours led here: by GET a statement may run that we wrote. It costs, and stands in the audit under a person's
+ * name, so another site, a prefetch and a pasted address get the page with a button. No site can forge Sec-Fetch-Site
+ * (Fetch Metadata §2.3); over plain http browsers leave it out.
+ */
+export function isLedHereByUs({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers['sec-fetch-site'] === 'same-origin' && headers['sec-purpose'] === undefined;
+}

@@ -16,13 +16,15 @@ interface Link {
 const main: readonly Link[] = [
   { label: 'Incidents', path: '/incidents' },
   { label: 'Chats', path: '/chats' },
+  { label: 'Explore', path: '/explore' },
+  { label: 'Telemetry', path: '/telemetry' },
   { label: 'Integrations', path: '/integrations' },
   { label: 'Members', path: '/members' },
 ];
 
 const integrations: readonly Link[] = [
   { label: 'API keys', path: '/integrations/api-keys', adminOnly: true },
-  { label: 'Telemetry', path: '/integrations/telemetry' },
+  { label: 'Send telemetry', path: '/integrations/telemetry' },
   { label: 'Alerts', path: '/integrations/alerts', adminOnly: true },
   { label: 'Provisioning', path: '/integrations/provisioning', adminOnly: true },
   { label: 'Connected applications', path: '/integrations/applications' },

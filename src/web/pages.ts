@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Router, type Request, type RequestHandler } from 'express';
-import { SightlineError } from '../contract/core/index.ts';
+import { ClientGone, SightlineError } from '../contract/core/index.ts';
 import type { Organization } from '../contract/storage/index.ts';
 import { serveAsset } from './assets.ts';
 import { createCsrf, csrfField, readForm } from './forms.ts';
@@ -106,7 +106,7 @@ export function createPages(services: PageServices, pages: readonly AnyPage[] = 
         if (outcome === undefined) throw new Error(`${page.path} has no answer to ${request.method}`);
         await send(outcome, page, visit);
       } catch (error) {
-        if (response.headersSent) return void response.destroy();
+        if (response.headersSent || error instanceof ClientGone) return void response.destroy();
         // A body that was not read to its end would be taken for the next request.
         if (!request.complete) response.setHeader('Connection', 'close');
         show(failureView(error, requestId(), logger), page, visit, response);

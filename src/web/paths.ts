@@ -34,6 +34,36 @@ export function leadBack(page: string, path: string | undefined): string {
   return path === undefined ? page : `${page}?${new URLSearchParams({ return_to: path }).toString()}`;
 }
 
+export function isTraceId(text: string): boolean {
+  return /^[0-9a-f]{32}$/.test(text);
+}
+
+/** From when to when, as `query_otel` takes it. */
+export interface Stretch {
+  readonly start?: string | undefined;
+  readonly end?: string | undefined;
+}
+
+/** What led to a text may have happened a good while before it was written. */
+export function fromDayBefore(written: Date): Stretch {
+  return { start: new Date(written.getTime() - 86_400_000).toISOString() };
+}
+
+/** The page of a trace. Without a stretch it is looked for as far back as a statement reads that does not say. */
+export function traceHref(to: PathTo, { start, end }: Stretch = {}): (traceId: string) => string {
+  const search = new URLSearchParams({ ...(start && { start }), ...(end && { end }) }).toString();
+  return (id) => `${to(`/explore/traces/${id}`)}${search === '' ? '' : `?${search}`}`;
+}
+
+/** Longer addresses are cut or refused on the way by some proxies. */
+const longestHref = 6_000;
+
+/** The page that runs statements, with one filled in; undefined for one that no address has room for. */
+export function exploreHref(to: PathTo, { sql, start, end }: Stretch & { readonly sql: string }): string | undefined {
+  const search = new URLSearchParams({ sql, ...(start && { start }), ...(end && { end }) }).toString();
+  return search.length > longestHref ? undefined : `${to('/explore')}?${search}`;
+}
+
 const perPage = 100;
 
 /** A hundred of a list that comes whole, by `?page=2`, with links to what is before and behind. */

@@ -1,13 +1,14 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AlertSources } from '../incidents/alerts/sources.ts';
 import type { ApiKeys } from '../identity/verify/api-keys.ts';
 import type { RulesOf } from '../identity/scim/provisioning.ts';
 import type { ScimTokens } from '../identity/verify/scim-tokens.ts';
 import type { IngestTokens } from '../identity/verify/ingest-tokens.ts';
 import type { Client } from './client-setup/client.ts';
-import type { ChatId, IssuerHost, OrganizationId } from '../contract/core/index.ts';
-import type { AuthorizationRequests, SignIn } from '../contract/issuer/index.ts';
-import type { Actor, Chat, Workspace } from '../contract/storage/index.ts';
+import type { ChatId, ErrorCode, IssuerHost, OrganizationId } from '../contract/core/index.ts';
+import type { AuthorizationRequests, Role, SignIn } from '../contract/issuer/index.ts';
+import type { Actor, Chat, Organization, User, Workspace } from '../contract/storage/index.ts';
+import type { Dialect } from '../contract/telemetry/index.ts';
 import type { Organizations } from '../identity/people/organizations.ts';
 import type { People } from '../identity/people/people.ts';
 
@@ -26,6 +27,7 @@ export interface PageServices extends Pick<
   readonly ingest: (organizationId: OrganizationId) => Promise<IngestDescription>;
   /** When telemetry last came in, and what was refused in the last hour; with what had no valid token, if nobody else sends here. */
   readonly ingestActivity: (organizationId: OrganizationId) => Promise<IngestActivity>;
+  readonly telemetry: TelemetryQueries;
   /** Absent where telemetry goes through a company's own collector, or none can be sent. */
   readonly ingestTokens?: Pick<IngestTokens, 'list' | 'rotate' | 'revoke'> | undefined;
   readonly scim: {
@@ -52,8 +54,62 @@ export interface PageServices extends Pick<
   readonly requestId: () => string;
 }
 
+/** The telemetry as `query_otel` shows it to the person at the page: under its limits, rules and audit. */
+export interface TelemetryQueries {
+  readonly dialect: Pick<Dialect, 'name' | 'version' | 'tables' | 'attributeHint' | 'examples' | 'typeName' | 'write'>;
+  /** Sends the arguments as they are; the tool judges them. Rejects with ClientGone where nobody waits any more. */
+  readonly run: (asker: Asker, sent: Readonly<Record<string, string>>) => Promise<QueryAnswer>;
+}
+
+/** Who looks at a page, and the response by whose end the statement is cancelled. */
+export interface Asker {
+  readonly user: Pick<User, 'id' | 'email'>;
+  readonly organization: Pick<Organization, 'id'>;
+  readonly role: Role;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+export type QueryAnswer =
+  | { readonly ok: true; readonly result: QueryResult }
+  | { readonly ok: false; readonly failure: QueryFailure };
+
+export interface QueryResult {
+  readonly row_count: number;
+  readonly truncation?: { readonly reason: string; readonly returned: number; readonly hint: string } | undefined;
+  /** With which the rest can be read. */
+  readonly result_id?: string | undefined;
+  readonly warnings: readonly string[];
+  readonly window?: { readonly start?: string | undefined; readonly end?: string | undefined } | undefined;
+  readonly elapsed_ms: number;
+  readonly columns: readonly QueryColumn[];
+  readonly rows: readonly (readonly unknown[])[];
+}
+
+export interface QueryColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly untrusted?: true | undefined;
+}
+
+export interface QueryFailure {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint?: string | undefined;
+  /** Arguments that can be sent as they are. */
+  readonly retry?: Readonly<Record<string, unknown>> | undefined;
+  readonly request_id?: string | undefined;
+}
+
 export interface IngestActivity {
-  readonly arrival?: { readonly at: Date; readonly service: string } | undefined;
+  readonly arrival?:
+    | {
+        readonly at: Date;
+        readonly service: string;
+        /** From there until it could be queried, the last time; undefined where none was measured. */
+        readonly lagMs?: number | undefined;
+      }
+    | undefined;
   readonly refusals: readonly {
     readonly reason: string;
     readonly userAgent: string;

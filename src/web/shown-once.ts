@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { hashSecret, parseJson } from '../contract/core/index.ts';
 import { requireForm } from './forms.ts';
 import { html, type Html } from './html.ts';
 import { definePage, type SignedInVisit } from './page.ts';
 import { ownPath } from './paths.ts';
 import type { PageServices } from './services.ts';
-import { createCookie } from './session.ts';
+import { sealedCookie } from './sealed-cookie.ts';
 
 /** How long a page shows a secret that nobody has acknowledged. */
 export const shownMinutes = 15;
@@ -28,26 +27,14 @@ interface ShownOnce {
 }
 
 export function shownOnce({ authUrl, vault, now }: Pick<PageServices, 'authUrl' | 'vault' | 'now'>): ShownOnce {
-  const cookie = createCookie(authUrl, '-once');
-  const context = ({ session }: SignedInVisit): string => `shown-once:${hashSecret(session.token)}`;
+  const cookie = sealedCookie({ authUrl, vault }, 'once', kept);
 
-  function all(visit: SignedInVisit): z.output<typeof kept> {
-    const sealed = cookie.read(visit.request);
-    if (sealed === undefined || sealed === '') return [];
-    let text: string;
-    try {
-      text = Buffer.from(vault.open(sealed, context(visit))).toString();
-    } catch {
-      // A browser may send anything.
-      return [];
-    }
-    return kept.parse(parseJson(text)).filter(([, until]) => until > now().getTime());
-  }
+  const all = (visit: SignedInVisit): z.output<typeof kept> =>
+    (cookie.read(visit) ?? []).filter(([, until]) => until > now().getTime());
 
   function write(visit: SignedInVisit, entries: z.output<typeof kept>): void {
-    if (entries.length === 0) return cookie.clear(visit.response);
-    const sealed = vault.seal(Buffer.from(JSON.stringify(entries)), context(visit));
-    cookie.write(visit.response, sealed, shownMinutes * 60);
+    if (entries.length === 0) return cookie.clear(visit);
+    cookie.write(visit, entries, shownMinutes * 60);
   }
 
   const others = (visit: SignedInVisit, about: string) => all(visit).filter(([of]) => of !== about);

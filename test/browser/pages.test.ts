@@ -131,5 +131,5 @@ function complaintsOf(page: Page): readonly string[] {
 function nameOf(path: string): string {
   const { pathname } = new URL(path, 'http://page');
   const words = pathname.split('/').filter((word) => word !== '');
-  return words.map((word) => (/^[a-z]+_|^[A-Z]+-\d+$/.test(word) ? 'ID' : word)).join('-') || 'landing';
+  return words.map((word) => (/^[a-z]+_|^[A-Z]+-\d+$|^[0-9a-f]{32}$/.test(word) ? 'ID' : word)).join('-') || 'landing';
 }

@@ -30,14 +30,6 @@ describe('the page of telemetry', () => {
     expect(page).toContain(`${place.site.authUrl}/v1/traces`);
   });
 
-  it('says when telemetry last came in, and what was refused', async () => {
-    const { text } = await member.browser.get(path);
-    expect(readable(text)).toContain('Telemetry last came in');
-    expect(text).toContain('<code>cart</code>');
-    expect(text).toContain('The body is not gzip.');
-    expect(text).toContain('sdk&#60;1&#62;');
-  });
-
   it('gives a member what their client gets from get_ingest_config, and nothing to change', async () => {
     const { text } = await member.browser.get(path);
     expect(readable(text)).toContain(`OTEL_EXPORTER_OTLP_HEADERS=x-api-key=${await token()}`);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/contract/core/index.ts';
-import { chatPages, incidentPages, integrationPages, memberPages } from '../../src/web/pages/index.ts';
+import { chatPages, incidentPages, integrationPages, memberPages, telemetryPages } from '../../src/web/pages/index.ts';
 import type { RawAnswer } from '../support/raw-http.ts';
 import type { TestBrowser } from './support/test-browser.ts';
 import { engine, nobodys, openWorkplace, operator, type Colleague, type Workplace } from './support/workplace.ts';
@@ -163,6 +163,11 @@ describe('who may open which page', () => {
       '/members/:id/remove': { ...memberAt('remove'), get: admins, post: forbidden },
       '/members/invitations/:id': { ...invitedAt(''), get: admins, post: none },
       '/members/invitations/:id/revoke': { ...invitedAt('/revoke'), get: admins, post: forbidden },
+      // Of the telemetry each sees their own organization's: test/web/explore.test.ts. Here is no warehouse.
+      '/explore': { path: '/explore', get: everybody, post: [503, 0, 503], fields: { sql: 'SELECT 1' } },
+      '/explore/traces': { path: `/explore/traces?id=${'a'.repeat(32)}`, get: [303, 303, 303], post: none },
+      '/explore/traces/:id': { path: `/explore/traces/${'a'.repeat(32)}`, get: everybody, post: [503, 0, 503] },
+      '/telemetry': { path: '/telemetry', get: everybody, post: [200, 0, 200] },
       '/integrations': { path: '/integrations', get: [303, 303, 303], post: none },
       '/integrations/api-keys': {
         path: keys,
@@ -223,7 +228,9 @@ describe('who may open which page', () => {
   });
   afterAll(() => place.close());
 
-  const pages = [...incidentPages, ...chatPages, ...memberPages, ...integrationPages].map(({ path }) => path);
+  const pages = [...incidentPages, ...chatPages, ...memberPages, ...telemetryPages, ...integrationPages].map(
+    ({ path }) => path,
+  );
 
   it('is told of every page there is', () => {
     expect(Object.keys(table).toSorted()).toEqual(pages.toSorted());

@@ -9,7 +9,7 @@ import type { createScimRoutes } from '../../identity/scim/routes.ts';
 import type { IdentityParts } from '../../identity/wiring.ts';
 import type { IncidentsParts } from '../../incidents/wiring.ts';
 import type { RateLimit } from '../../mcp/call.ts';
-import type { McpListener } from '../../mcp/handler.ts';
+import type { Mcp } from '../../mcp/handler.ts';
 import type { RecordsParts } from '../../records/wiring.ts';
 import type { TelemetryParts } from '../../telemetry/wiring.ts';
 import type { IngestSource } from '../../tools/index.ts';
@@ -65,7 +65,7 @@ export interface FrontParts {
   readonly clientAddress: (request: IncomingMessage) => string | undefined;
   readonly ingest: IngestSource;
   readonly tools: readonly Tool[];
-  readonly mcp: McpListener;
+  readonly mcp: Mcp;
   readonly pages: ReturnType<typeof createPages>;
   readonly admin: AdminHandler;
   readonly scim: ReturnType<typeof createScimRoutes>;

@@ -8,7 +8,7 @@ import { cancelChat } from '../../incidents/investigation/worker.ts';
 import { createWebhooks } from '../../incidents/webhooks/webhooks.ts';
 import { Admission } from '../../limits/admission.ts';
 import { limitCallsAtOnce } from '../../limits/at-once.ts';
-import { createMcpHandler } from '../../mcp/handler.ts';
+import { createMcp } from '../../mcp/handler.ts';
 import { createRunningCalls } from '../../mcp/message.ts';
 import { createTools, describeIngest } from '../../tools/index.ts';
 import { createQueryOtel } from '../../tools/query-otel.ts';
@@ -23,6 +23,7 @@ import { currentRequestId, outsideRequests } from '../process/logger.ts';
 import { shareRunningCalls } from '../workers/seat.ts';
 import type { FrontParts, Wiring } from './cradle.ts';
 import { collectorSource, ingestSource, noIngest } from './ingest-source.ts';
+import { queriesOfPages } from './page-queries.ts';
 import { product } from './product.ts';
 
 /** Of telemetry and of alerts: above what their receivers take, which refuse by organization. */
@@ -76,7 +77,7 @@ export const frontWiring: Wiring<FrontParts> = {
       now,
     }),
   mcp: ({ tools, verifier, rateLimit, audit, issuer, instruments, urls, seat, foundation: { config, logger } }) =>
-    createMcpHandler({
+    createMcp({
       tools,
       serverInfo: product,
       instructions,
@@ -131,6 +132,7 @@ export const frontWiring: Wiring<FrontParts> = {
       ingest: async (organizationId) => describeIngest(await ingest.config(organizationId)),
       ingestActivity: (organizationId) => organizationActivity(cradle, organizationId),
       ingestTokens: sink && ingestTokens,
+      telemetry: queriesOfPages(cradle.mcp, cradle.telemetry.dialect),
       clients,
       authUrl: urls.authUrl,
       resource: urls.resource,
@@ -196,7 +198,7 @@ export const frontWiring: Wiring<FrontParts> = {
   }) =>
     createApp({
       messages,
-      mcp,
+      mcp: mcp.listener,
       receiver,
       senderOrigins: foundation.config.ingest.cors.origins,
       alerts: alertReceiver,

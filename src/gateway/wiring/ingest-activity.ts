@@ -20,7 +20,7 @@ export async function organizationActivity(
   const isAlone = (await storage.directory.organizations()).length === 1;
   const arrival = arrivals[id];
   return {
-    arrival: arrival && { at: new Date(arrival.at), service: arrival.service },
+    arrival: arrival && { ...arrival, at: new Date(arrival.at) },
     refusals: refusals
       .filter(({ organization }) => organization === id || (isAlone && organization === undefined))
       .map(({ reason, userAgent, count, last }) => ({ reason, userAgent, count, last: new Date(last) })),

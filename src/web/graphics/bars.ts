@@ -6,38 +6,41 @@ export interface Compared {
   readonly id: string;
   readonly title: string;
   readonly unit: Unit;
-  /** What the two bars of a row stand for. */
+  /** What the two bars of a row stand for; without `before` there is one. */
   readonly now: string;
-  readonly before: string;
-  readonly rows: readonly { readonly label: string; readonly now: number; readonly before: number | undefined }[];
+  readonly before?: string;
+  readonly rows: readonly { readonly label: string; readonly now: number; readonly before?: number | undefined }[];
 }
 
-const most = 8;
+export const mostBars = 8;
 /** Room for the figure behind the longest bar. */
 const widest = 0.8;
 
 /** Two bars a row from 0: solid now, hollow before. At most eight rows. */
 export function bars({ id, title, unit, now, before, rows: all }: Compared): Picture {
-  const rows = all.slice(0, most).map((row) => ({
+  const rows = all.slice(0, mostBars).map((row) => ({
     label: row.label,
     now: amount(row.now),
     before: isAmount(row.before) ? row.before : undefined,
   }));
   const highest = Math.max(0, ...rows.flatMap((row) => [row.now, row.before ?? 0]));
+  const tallRow = before === undefined ? 32 : 44;
   const length = (value: number): number => widest * shareOf(value, 0, highest);
   const one = (value: number, y: number, kind: string): Html =>
     html`<rect class="bar ${kind}" x="0" width="${across(Math.max(0.002, length(value)))}" y="${y}" height="9" />
       <text class="value" x="${across(length(value))}" dx="5" y="${y + 8}">${quantity(value, unit)}</text>`;
   const names = distinct(rows.map((row) => row.label));
   const body = [
-    html`<rect class="bar now" x="0" y="1" width="12" height="9" /><text x="17" y="10">${now}</text>
-      <rect class="bar before" x="${30 + now.length * 7}" y="1" width="12" height="9" /><text
-        x="${47 + now.length * 7}"
-        y="10"
-        >${before}</text
-      >`,
+    html`<rect class="bar now" x="0" y="1" width="12" height="9" /><text x="17" y="10">${label(now, 60)}</text> ${
+        before !== undefined &&
+        html`<rect class="bar before" x="${30 + now.length * 7}" y="1" width="12" height="9" /><text
+            x="${47 + now.length * 7}"
+            y="10"
+            >${before}</text
+          >`
+      }`,
     rows.map((row, index) => {
-      const y = 22 + index * 44;
+      const y = 22 + index * tallRow;
       return html`<text class="name" x="0" y="${y + 10}">${names[index]}</text
         >${one(row.now, y + 15, 'now')}${row.before !== undefined && one(row.before, y + 27, 'before')}`;
     }),
@@ -50,15 +53,15 @@ export function bars({ id, title, unit, now, before, rows: all }: Compared): Pic
     id,
     title,
     kind: 'rows',
-    height: 22 + rows.length * 44,
+    height: 22 + rows.length * tallRow,
     body,
-    description: `${now}, in brackets ${before}. ${said.join('; ')}.`,
-    columns: ['What', now, before],
-    rows: rows.map((row) => [
-      row.label,
-      quantity(row.now, unit),
-      row.before === undefined ? '–' : quantity(row.before, unit),
-    ]),
+    description: `${now}${before === undefined ? '' : `, in brackets ${before}`}. ${said.join('; ')}.`,
+    columns: ['What', now, ...(before === undefined ? [] : [before])],
+    rows: rows.map((row) =>
+      [row.label, quantity(row.now, unit)].concat(
+        before === undefined ? [] : row.before === undefined ? '–' : quantity(row.before, unit),
+      ),
+    ),
   });
 }
 

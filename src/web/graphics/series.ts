@@ -36,7 +36,7 @@ const legendHeight = 16;
 const mostColumns = 400;
 /** Points with a text of their own under the pointer. */
 const mostTips = 80;
-const mostLines = 6;
+export const mostLines = 6;
 const mostMarks = 40;
 
 /** Values over time from a baseline of 0, with what happened. At most six lines. */

@@ -1,6 +1,7 @@
 import MarkdownIt from 'markdown-it';
 import type { Token, MarkdownIt as Parser, StateBlock } from 'markdown-it';
 import { html, type Html } from '../html.ts';
+import { isTraceId } from '../paths.ts';
 
 /** Quotes and lists nest so deep; what is deeper is text. */
 const deepest = 6;
@@ -79,17 +80,25 @@ const elements = new Map([
   ['s', 'del'],
 ]);
 
-/** Markdown of strangers: no HTML, links to the web alone, nothing fetched. `below`: the level of the heading above. */
-export function renderMarkdown(markdown: string, below: 1 | 2 | 3): Html {
+/** The path of the page of a trace. */
+export type TraceHref = (traceId: string) => string;
+
+/**
+ * Markdown of strangers: no HTML, links to the web alone, nothing fetched. `below`: the level of the heading above. With
+ * `traceHref` a trace id that stands as code leads to its page.
+ */
+export function renderMarkdown(markdown: string, below: 1 | 2 | 3, traceHref?: TraceHref): Html {
   const cut = markdown.length > longest;
   const text = cut ? markdown.slice(0, longest).toWellFormed() : markdown;
   const note = cut ? html`<p class="soft">The rest is not shown: the text is too long.</p>` : undefined;
-  return html`<div class="markdown" dir="auto">${[...blocks(parser.parse(text, {}), outline(below))]}${note}</div>`;
+  return html`<div class="markdown" dir="auto">
+    ${[...blocks(parser.parse(text, {}), outline(below), traceHref)]}${note}
+  </div>`;
 }
 
 /** Of a sentence or two, such as a claim: emphasis, code and links. */
-export function renderInline(markdown: string): Html {
-  return html`<bdi>${[...blocks(parser.parseInline(markdown, {}), outline(1))]}</bdi>`;
+export function renderInline(markdown: string, traceHref?: TraceHref): Html {
+  return html`<bdi>${[...blocks(parser.parseInline(markdown, {}), outline(1), traceHref)]}</bdi>`;
 }
 
 /** The level in the page of a heading's own level in the text; called in the order of the text. */
@@ -106,13 +115,13 @@ function outline(below: number): LevelOf {
 }
 
 /** Tags are written one by one: the parser balances them, and there is no recursion for a text to exhaust. */
-function* blocks(tokens: readonly Token[], levelOf: LevelOf): Iterable<Html> {
+function* blocks(tokens: readonly Token[], levelOf: LevelOf, traceHref?: TraceHref): Iterable<Html> {
   let level = 0;
   for (const token of tokens) {
     if (token.hidden) continue;
     switch (token.type) {
       case 'inline':
-        yield* inline(token.children ?? []);
+        yield* inline(token.children ?? [], traceHref);
         break;
       case 'fence':
       case 'code_block':
@@ -150,7 +159,7 @@ function* blocks(tokens: readonly Token[], levelOf: LevelOf): Iterable<Html> {
   }
 }
 
-function* inline(tokens: readonly Token[]): Iterable<Html> {
+function* inline(tokens: readonly Token[], traceHref?: TraceHref): Iterable<Html> {
   let link: string | undefined;
   let where: Html | undefined;
   for (const [index, token] of tokens.entries()) {
@@ -175,7 +184,9 @@ function* inline(tokens: readonly Token[]): Iterable<Html> {
         break;
       }
       case 'code_inline':
-        yield html`<code>${shown(token.content)}</code>`;
+        yield traceHref !== undefined && link === undefined && isTraceId(token.content)
+          ? html`<a href="${traceHref(token.content)}"><code>${token.content}</code></a>`
+          : html`<code>${shown(token.content)}</code>`;
         break;
       case 'softbreak':
         yield html`${'\n'}`;

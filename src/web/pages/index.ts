@@ -23,6 +23,9 @@ import { membersPage } from './members/list.ts';
 import { passwordPage } from './password.ts';
 import { copiedPage } from '../shown-once.ts';
 import { startPage } from './sign-in/pending.ts';
+import { arrivalsPage } from './telemetry/arrivals.ts';
+import { explorePage } from './telemetry/explore.ts';
+import { traceOfIdPage, tracePage } from './telemetry/trace.ts';
 import { callbackPage, signInPage, signOutPage } from './sign-in/sign-in.ts';
 
 const integrationsPage = definePage({
@@ -61,6 +64,8 @@ export const incidentPages = [incidentsPage, incidentPage, changePage, documentP
 /** `new` stands before the pattern that it would match. */
 export const chatPages = [chatsPage, newChatPage, chatPage, chatNewsPage, cancelPage] as const;
 
+export const telemetryPages = [explorePage, traceOfIdPage, tracePage, arrivalsPage] as const;
+
 /** Every page there is. A file that is not listed here is not served. */
 export const allPages: readonly AnyPage[] = [
   signInPage,
@@ -77,6 +82,7 @@ export const allPages: readonly AnyPage[] = [
   ...accountPages,
   ...incidentPages,
   ...chatPages,
+  ...telemetryPages,
   ...memberPages,
   ...integrationPages,
 ];

@@ -27,6 +27,7 @@ import { createPasswords } from '../../../src/identity/people/passwords.ts';
 import type { People } from '../../../src/identity/people/people.ts';
 import { createPages } from '../../../src/web/pages.ts';
 import type { PageServices } from '../../../src/web/services.ts';
+import { dialect } from '../../../plugins/telemetry-duckdb/dialect.ts';
 import genericAlerts from '../../../plugins/alerts-generic/index.ts';
 import issuerPlugin from '../../../plugins/issuer-builtin/index.ts';
 import storagePlugin from '../../../plugins/storage-knex/index.ts';
@@ -128,9 +129,16 @@ async function serve(storage: Storage, served: Served, closed?: () => Promise<vo
     authorizationRequests: served.authorizationRequests ?? issuer.authorizationRequests,
     ingest: async (organizationId) => describeIngest(await ingest.config(organizationId)),
     ingestActivity: async () => ({
-      arrival: { at: now(), service: 'cart' },
+      arrival: { at: now(), service: 'cart', lagMs: 1_234 },
       refusals: [{ reason: 'The body is not gzip.', userAgent: 'sdk<1>', count: 3, last: now() }],
     }),
+    telemetry: {
+      dialect,
+      run: async () => ({
+        ok: false,
+        failure: { code: 'telemetry_unavailable', message: 'There is no warehouse here.' },
+      }),
+    },
     scim: { tokens: scimTokens, rulesOf, address: base },
     serving: () => true,
     alertSources: createAlertSources({

@@ -166,7 +166,7 @@ async function chatView(visit: MemberVisit, chat: Chat, typed: Typed): Promise<V
       </div>
       ${afterSeq > 0 && html`<p><a href="${here}?before=${afterSeq + 1}">Earlier messages</a></p>`}
       <div id="messages" data-part="${chat.lastSeq}">
-        ${messages.map((message) => messageHtml(message, user.id, behind))}
+        ${messages.map((message) => messageHtml(message, user.id, behind, to))}
       </div>
       ${newest ? ending(visit, chat, { typed, writes, latest: behind[0], messages }) : html`<p><a href="${here}">The newest messages</a></p>`}
       <p><a href="${to('/chats')}">All chats</a></p>`,

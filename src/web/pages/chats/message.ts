@@ -3,6 +3,8 @@ import type { ChatMessage, Investigation, InvestigationStep } from '../../../con
 import { copyable, moment } from '../../components.ts';
 import { html, type Html } from '../../html.ts';
 import { renderMarkdown } from '../../markdown/render.ts';
+import { exploreHref, fromDayBefore, traceHref, type PathTo } from '../../paths.ts';
+import { openQuery } from '../incidents/evidence.ts';
 import { findingCards } from '../incidents/findings.ts';
 import { marksOf } from '../incidents/rows.ts';
 
@@ -14,17 +16,18 @@ export interface Behind {
   readonly steps: readonly InvestigationStep[];
 }
 
-export function messageHtml(message: ChatMessage, viewer: string, behind: readonly Behind[]): Html {
+export function messageHtml(message: ChatMessage, viewer: string, behind: readonly Behind[], to: PathTo): Html {
   const { seq, role, author, time, content } = message;
   const who = role === 'agent' ? 'The agent' : author.id === viewer ? 'You' : html`<bdi>${author.name}</bdi>`;
   return html`<article class="card" id="message-${seq}" aria-labelledby="author-${seq}">
     <h2 id="author-${seq}">${who} <small>${moment(time)}</small></h2>
-    ${role === 'user' ? html`<p class="wrap" dir="auto">${content}</p>` : answerHtml(message, behind)}
+    ${role === 'user' ? html`<p class="wrap" dir="auto">${content}</p>` : answerHtml(message, behind, to)}
   </article>`;
 }
 
 /** What the agent wrote, what that rests on as pictures, and the rest of its evidence behind a click. */
-function answerHtml({ seq, content, parts }: ChatMessage, behind: readonly Behind[]): Html {
+function answerHtml({ seq, time, content, parts }: ChatMessage, behind: readonly Behind[], to: PathTo): Html {
+  const href = traceHref(to, fromDayBefore(time));
   const shown = parts.slice(0, mostParts);
   const [answer = '', ...evidence] = content.split(`\n\n${evidenceLead}\n`);
   const queries = shown.filter((part) => part.type === 'query');
@@ -39,9 +42,10 @@ function answerHtml({ seq, content, parts }: ChatMessage, behind: readonly Behin
     steps,
     marks: marksOf(steps, found?.investigation.conclusion, { listed: [], total: 0, active: 0 }),
     place: `message-${seq}`,
+    links: { to },
   });
   const unsaid = rest.filter(({ claim }) => !answer.includes(claim.text));
-  return html`${renderMarkdown(answer, 2)}
+  return html`${renderMarkdown(answer, 2, href)}
   ${
     unsaid.length > 0 &&
     html`<h3>Findings</h3>
@@ -52,12 +56,12 @@ function answerHtml({ seq, content, parts }: ChatMessage, behind: readonly Behin
     (evidence.length > 0 || queries.length > 0) &&
     html`<details>
       <summary>Evidence and its SQL</summary>
-      ${evidence.length > 0 && renderMarkdown(evidence.join('\n\n'), 2)}
+      ${evidence.length > 0 && renderMarkdown(evidence.join('\n\n'), 2, href)}
       ${queries.map(
         ({ evidence_id: id, sql }, index) =>
           html`<details>
             <summary>Query ${id}</summary>
-            ${copyable(`sql-${seq}-${index}`, sql)}
+            ${copyable(`sql-${seq}-${index}`, sql)} ${openQuery(exploreHref(to, { sql }), id)}
           </details>`,
       )}
     </details>`

@@ -1,8 +1,9 @@
 import type { IncidentDocument } from '../../../contract/storage/index.ts';
 import { moment, table } from '../../components.ts';
 import { html, type Html } from '../../html.ts';
-import { renderMarkdown } from '../../markdown/render.ts';
+import { renderMarkdown, type TraceHref } from '../../markdown/render.ts';
 import { definePage, type MemberVisit } from '../../page.ts';
+import { fromDayBefore, traceHref } from '../../paths.ts';
 import { findIncident } from './words.ts';
 
 const mostVersions = 200;
@@ -25,7 +26,7 @@ export const documentPage = definePage({
           <a href="${to(`/incidents/${incident.key}`)}"><bdi>${incident.title}</bdi></a>
         </p>
         <h2>Document</h2>
-        ${document === undefined ? html`<p class="soft">There is no such version.</p>` : documentHtml(document)}
+        ${document === undefined ? html`<p class="soft">There is no such version.</p>` : documentHtml(document, traceHref(to, fromDayBefore(incident.startedAt)))}
         <h2>Versions</h2>
         ${table({
           label: 'Versions, newest first',
@@ -43,9 +44,9 @@ export const documentPage = definePage({
   },
 });
 
-export function documentHtml({ markdown, version, author, updatedAt }: IncidentDocument): Html {
+export function documentHtml({ markdown, version, author, updatedAt }: IncidentDocument, href: TraceHref): Html {
   return html`<p class="soft">Version ${version}, by <bdi>${author.name}</bdi>, ${moment(updatedAt)}</p>
-    <div class="card">${renderMarkdown(markdown, 2)}</div>`;
+    <div class="card">${renderMarkdown(markdown, 2, href)}</div>`;
 }
 
 function versionLink({ to }: MemberVisit, key: string, version: number): Html {

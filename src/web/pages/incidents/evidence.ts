@@ -3,6 +3,7 @@ import { copyable, figure, moment, table } from '../../components.ts';
 import { html, type Html } from '../../html.ts';
 import { renderInline } from '../../markdown/render.ts';
 import { definePage } from '../../page.ts';
+import { exploreHref, traceHref, type PathTo } from '../../paths.ts';
 import { stepPicture } from './comparison.ts';
 import { findIncident } from './words.ts';
 
@@ -27,7 +28,9 @@ export const evidencePage = definePage({
     const shown = await Promise.all(
       all
         .slice(0, mostInvestigations)
-        .map(async (one, at) => runHtml(one, await workspace.investigations.steps(one.id), at)),
+        .map(async (one, at) =>
+          runHtml(one, await workspace.investigations.steps(one.id), at, { to, key: incident.key }),
+        ),
     );
     const taken = shown.filter((run) => run !== undefined);
     return {
@@ -45,32 +48,51 @@ function runHtml(
   { askedAt, engine }: Investigation,
   steps: readonly InvestigationStep[],
   at: number,
+  links: StepLinks,
 ): Html | undefined {
   if (steps.length === 0) return undefined;
   return html`<h2>Asked ${moment(askedAt)}, by <bdi>${engine}</bdi></h2>
-    ${steps.map((step) => stepHtml(step, `${at}-${step.seq}`))}`;
+    ${steps.map((step) => stepHtml(step, `${at}-${step.seq}`, links))}`;
 }
 
-function stepHtml(step: InvestigationStep, place: string): Html {
+function stepHtml(step: InvestigationStep, place: string, links: StepLinks): Html {
   const { evidence_id: id, question, observation, verdict, error } = step;
   const picture = stepPicture(step, { id: `step-${place}-picture` });
+  const href = traceHref(links.to, step.window);
   return html`<section class="card" id="${id}" aria-labelledby="step-${place}">
-    <h3 id="step-${place}">${id}: ${renderInline(question)}</h3>
-    <p>${renderInline(observation)} <span class="tag">${verdicts[verdict]}</span></p>
+    <h3 id="step-${place}">${id}: ${renderInline(question, href)}</h3>
+    <p>${renderInline(observation, href)} <span class="tag">${verdicts[verdict]}</span></p>
     ${error !== undefined && html`<p class="alert">${error}</p>`} ${picture && figure(picture)}
-    ${stepDetails(step, place)}
+    ${stepDetails(step, place, links)}
   </section>`;
+}
+
+export interface StepLinks {
+  readonly to: PathTo;
+  /** Of the incident; a chat has none. */
+  readonly key?: string;
+}
+
+/** The link's address has no room for a statement that is very long. */
+export function openQuery(href: string | undefined, id: string): Html | undefined {
+  return href === undefined
+    ? undefined
+    : html`<p>
+        <a href="${href}">Open this query<span class="hidden">: ${id}</span></a>
+      </p>`;
 }
 
 /** The statement of a step and the first of its rows. */
 export function stepDetails(
   { evidence_id: id, sql, columns, rows, row_count: count }: InvestigationStep,
   place: string,
+  { to, key }: StepLinks,
 ): Html {
   const shown = rows.slice(0, mostRows);
   return html`<details>
       <summary>SQL<span class="hidden"> of ${id}</span></summary>
       ${copyable(`sql-${place}`, sql)}
+      ${openQuery(key === undefined ? exploreHref(to, { sql }) : `${to('/explore')}?incident=${key}&evidence=${id}`, id)}
     </details>
     ${
       shown.length > 0 &&
@@ -85,14 +107,14 @@ export function stepDetails(
         ${table({
           label: `Rows of ${id}`,
           columns: columns.slice(0, mostColumns),
-          rows: shown.map((row) => row.slice(0, mostColumns).map(cellText)),
+          rows: shown.map((row) => row.slice(0, mostColumns).map((cell) => cellText(cell, longestCell))),
           empty: '',
         })}
       </details>`
     }`;
 }
 
-function cellText(cell: unknown): Html {
+export function cellText(cell: unknown, longest: number): Html {
   const text = typeof cell === 'string' ? cell : (JSON.stringify(cell) ?? '');
-  return html`<bdi>${text.length > longestCell ? `${text.slice(0, longestCell).toWellFormed()}…` : text}</bdi>`;
+  return html`<bdi>${text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text}</bdi>`;
 }

@@ -15,7 +15,7 @@ import { age, facts, figure, moment, table } from '../../components.ts';
 import { html, type Html } from '../../html.ts';
 import { renderInline, renderMarkdown } from '../../markdown/render.ts';
 import { definePage, type MemberVisit } from '../../page.ts';
-import type { PathTo } from '../../paths.ts';
+import { fromDayBefore, traceHref, type PathTo } from '../../paths.ts';
 import { chatStatusWords } from '../chats/list.ts';
 import { messageForm } from '../chats/chat.ts';
 import { answerSection } from './answer.ts';
@@ -67,7 +67,8 @@ export const incidentPage = definePage({
           </aside>
           <div class="below">
             ${overTime(shown, html`${incidentFacts(incident, visit)} ${chosen && investigationFacts(chosen, investigations.length)}`)}
-            ${findings(shown)} ${traces(shown)} ${timelineSection(incident, marks)}
+            ${findings(shown, { to, key: incident.key })} ${traces(shown, { to, key: incident.key })}
+            ${timelineSection(incident, marks)}
             ${steps.length > 0 && html`<p><a href="${to(`/incidents/${incident.key}/evidence`)}">All the evidence: each question, its SQL and what came back</a></p>`}
             ${documentSection(document, chosen, incident, to)} ${alertSection(alerts)} ${historySection(history)}
             <p><a href="${to('/incidents')}">All incidents</a></p>
@@ -204,14 +205,14 @@ function precedentSection(before: readonly Precedent[], to: PathTo): Html {
 function documentSection(
   document: IncidentDocument | undefined,
   chosen: Investigation | undefined,
-  { key }: Incident,
+  { key, startedAt }: Incident,
   to: PathTo,
 ): Html {
   if (document === undefined) return html`<p class="soft">No document has been written yet.</p>`;
   const isTold = chosen?.conclusion !== undefined && document.author.kind === 'agent';
   return html`<details ${!isTold && html` open`}>
     <summary>Document</summary>
-    ${documentHtml(document)}
+    ${documentHtml(document, traceHref(to, fromDayBefore(startedAt)))}
     ${document.version > 1 && html`<p><a href="${to(`/incidents/${key}/document`)}">All its versions</a></p>`}
   </details>`;
 }

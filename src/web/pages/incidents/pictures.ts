@@ -9,7 +9,7 @@ import type { Picture } from '../../graphics/picture.ts';
 import { series, type Mark, type Series } from '../../graphics/series.ts';
 import { serviceMap, type MapNode } from '../../graphics/service-map.ts';
 import { waterfall } from '../../graphics/waterfall.ts';
-import { asMilliseconds, cellsOf, has, percentOf, worseOperations, type Cells } from './rows.ts';
+import { asMilliseconds, cellsOf, has, percentOf, worseOperations, type Cells, type Rows } from './rows.ts';
 
 /** What the steps of an investigation hold, so that it is drawn as it was found, without a query. */
 export interface Shown {
@@ -125,12 +125,12 @@ export function mapPicture(shown: Shown): Picture | undefined {
 const spanColumns = ['time', 'span_id', 'parent_span_id', 'duration_nano', 'service_name', 'name'];
 
 /** Whether it holds the spans of one trace. */
-export function isTrace(step: InvestigationStep): boolean {
+export function isTrace(step: Rows): boolean {
   return has(step, spanColumns) && step.rows.length > 0;
 }
 
 /** Undefined where the step holds no spans of one trace. `most` rows are drawn. */
-export function tracePicture(step: InvestigationStep, id: string, most = 100): Picture | undefined {
+export function tracePicture(step: Rows, id: string, most = 100): Picture | undefined {
   if (!isTrace(step)) return undefined;
   const spans = cellsOf(step).map((row) => ({
     id: row.text('span_id'),

@@ -11,7 +11,10 @@ export interface Cells {
   time(column: string): number;
 }
 
-export function cellsOf({ columns, rows }: InvestigationStep): readonly Cells[] {
+/** What of a step holds rows. */
+export type Rows = Pick<InvestigationStep, 'columns' | 'rows'>;
+
+export function cellsOf({ columns, rows }: Rows): readonly Cells[] {
   return rows.map((row) => {
     const cell = (column: string): unknown => row[columns.indexOf(column)];
     return {
@@ -28,7 +31,7 @@ export function cellsOf({ columns, rows }: InvestigationStep): readonly Cells[] 
   });
 }
 
-export function has({ columns }: InvestigationStep, wanted: readonly string[]): boolean {
+export function has({ columns }: Rows, wanted: readonly string[]): boolean {
   return wanted.every((column) => columns.includes(column));
 }
 

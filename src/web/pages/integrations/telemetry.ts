@@ -18,7 +18,7 @@ export const telemetryPage = definePage({
     const described = await describe(visit, services);
     if (described instanceof SightlineError) {
       return {
-        title: 'Telemetry',
+        title: 'Send telemetry',
         body: html`<p>${described.message}</p>
           ${described.hint !== undefined && html`<p class="soft">${described.hint}</p>`}`,
       };
@@ -26,7 +26,7 @@ export const telemetryPage = definePage({
     const ours = services.ingestTokens !== undefined;
     const admin = visit.role === 'admin';
     return {
-      title: 'Telemetry',
+      title: 'Send telemetry',
       body: html`${done(visit)}
         <p>
           ${ours ? 'Send OpenTelemetry (OTLP) here.' : 'This organization’s telemetry goes through a collector of its own, into the warehouse that is queried here.'}
@@ -42,14 +42,14 @@ export const telemetryPage = definePage({
             ['Token', described.token] as const,
           ].map(([term, text]) => [term, html`<code>${text}</code>`]),
         )}
-        ${ours && (await activity(visit, services))} ${setUp(described)}
-        ${services.ingestTokens && admin && (await tokenList(visit, services.ingestTokens))}`,
+        ${ours && html`<p><a href="${visit.to('/telemetry')}">What came in, and what was refused</a></p>`}
+        ${setUp(described)} ${services.ingestTokens && admin && (await tokenList(visit, services.ingestTokens))}`,
     };
   },
 });
 
 /** `not_found` is no failure of the page: there is nothing that can be sent, and the sentence says why. */
-async function describe(
+export async function describe(
   { organization }: MemberVisit,
   { ingest }: PageServices,
 ): Promise<IngestDescription | SightlineError> {
@@ -61,32 +61,13 @@ async function describe(
   }
 }
 
-function setUp(described: IngestDescription): Html {
+/** What a sender is given: variables, what to install and start, the configuration of a collector. */
+export function setUp(described: IngestDescription): Html {
   return html`${warning('The token can only write telemetry, but anyone who has it can write in this organization’s name. Keep it as a secret.')}
     <h2>For an application with an OpenTelemetry SDK</h2>
     ${copyable('environment', environment(described.env))} ${setups(described.setups)}
     <h2>For an OpenTelemetry collector</h2>
     ${copyable('collector', described.collector_yaml)}`;
-}
-
-async function activity({ organization }: MemberVisit, services: PageServices): Promise<Html> {
-  const { arrival, refusals, crowded } = await services.ingestActivity(organization.id);
-  return html`<h2>What came in</h2>
-    ${crowded !== undefined && warning(`${crowded} An operator of this gateway can change that.`)}
-    <p>
-      ${
-        arrival === undefined
-          ? 'No arrival is on record yet.'
-          : html`Telemetry last came in ${moment(arrival.at)} from
-            ${arrival.service === '' ? 'a service without a name' : html`<code>${arrival.service}</code>`}.`
-      }
-    </p>
-    ${table({
-      label: 'Refused or altered in the last hour',
-      columns: ['Last', 'Times', 'Why', 'Sender'],
-      rows: refusals.map(({ last, count, reason, userAgent }) => [moment(last), String(count), reason, userAgent]),
-      empty: 'Nothing was refused or altered in the last hour.',
-    })}`;
 }
 
 const names: Readonly<Record<string, string>> = {
