@@ -11,7 +11,7 @@ export const register: Register = (program, output, summary) => {
 
   const create = group
     .command('create')
-    .description('create a key of the admin interface; its secret is shown this once')
+    .description('create a key of the admin interface; prints its secret, once')
     .option('--name <label>', 'what the key is for (required)')
     .option('--org <name>', 'the organization, by name or id, that the key is for (default: the only one)')
     .option('--all-organizations', 'a key for all organizations, in place of --org')
@@ -62,7 +62,7 @@ export const register: Register = (program, output, summary) => {
     );
   });
 
-  const revoke = group.command('revoke').argument('<id>').description('end a key with its next request');
+  const revoke = group.command('revoke').argument('<id>').description('revoke a key, from its next request on');
   actInWorkspace(revoke, output, z.object({}), async ({ workspace, operands: [id = ''] }) => {
     await createAdminKeys(workspace).revoke(id, operator());
     output.result({ id, revoked: true }, () => `${id} is revoked.`);

@@ -39,8 +39,8 @@ export function actOnAdmin<Shape extends z.ZodType>(
   action: (call: AdminCall<z.output<Shape>>) => Promise<void>,
 ): void {
   command
-    .option('--url <url>', 'work on the gateway there, through its admin interface')
-    .option('--token <secret>', 'of an admin key, for --url (default: SIGHTLINE_ADMIN_KEY)');
+    .option('--url <url>', 'a remote gateway, through its admin interface')
+    .option('--token <secret>', 'the secret of an admin key, for --url (default: SIGHTLINE_ADMIN_KEY)');
   act(command, output, options, (call) => {
     const { url, token = process.env['SIGHTLINE_ADMIN_KEY'] } = remote.parse(command.opts());
     if (url !== undefined) return action({ ...call, admin: adminOver(overHttp(url, token)) });

@@ -13,7 +13,7 @@ export const register: Register = (program, output, summary) => {
     'the secret that the sender made, as PagerDuty does; - reads standard input (default: one is made)',
   ] as const;
 
-  const add = orgCommand(group, 'add', 'add a source; its secret is shown this once, with what to set up in the sender')
+  const add = orgCommand(group, 'add', 'add a source; prints its secret, once, and what to set up in the sender')
     .option(
       '--plugin <name>',
       `${shippedPlugins('alerts').join(', ')}, or one of your own (required); alertmanager also for Grafana`,
@@ -43,14 +43,14 @@ export const register: Register = (program, output, summary) => {
   const rotate = orgCommand(
     group,
     'rotate <source>',
-    'give a source, by name or id, another secret; the one before ends at once',
+    'replace the secret of a source, by name or id; the old one is refused at once',
   ).option(...secretOption);
   actOnAdmin(rotate, output, secretShape, async ({ admin, options, operands: [source = ''] }) => {
     const { org, secretFile: secret } = options;
     show(output, await admin.perform(operations.rotateAlertSource, { source, secret }, org));
   });
 
-  const remove = orgCommand(group, 'remove <source>', 'remove a source, by name or id; what it sent stays');
+  const remove = orgCommand(group, 'remove <source>', 'remove a source, by name or id; its incidents stay');
   actOnAdmin(remove, output, orgShape, async ({ admin, options: { org }, operands: [source = ''] }) => {
     await admin.perform(operations.removeAlertSource, { source }, org);
     output.result({ removed: true }, () => 'The alert source is removed. What it sends is refused from now on.');

@@ -91,7 +91,7 @@ function registerVerify(group: Command, output: Output): void {
   const command = group
     .command('verify')
     .argument('[file]', 'what `audit export` wrote (default: the storage)')
-    .description('tell whether records were changed, moved, forged or removed')
+    .description('check whether records were changed, moved, forged or removed')
     .option('--org <name>', 'organization, by name or id (default: all)')
     .option('--since <file>', 'what `audit verify --json` printed earlier: tells what was cut off since');
   act(command, output, verifyShape, async ({ settings, options: { org, since }, operands: [file] }) => {

@@ -16,7 +16,7 @@ export const register: Register = (program, output, summary) => {
   const check = group
     .command('check')
     .description('load the configuration with every plugin it names, and start nothing')
-    .option('--online', 'ask the identity provider, the model and publicUrl as well');
+    .option('--online', 'also ask the identity provider, the model and publicUrl');
   act(check, output, z.object({ online: z.boolean().default(false) }), async ({ settings, options: { online } }) => {
     const { checkConfig } = await import('../gateway/wiring/config.ts');
     const { file, plugins, reloadable } = await checkConfig(settings);

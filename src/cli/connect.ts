@@ -32,7 +32,7 @@ export const register: Register = (program, output, summary) => {
       '--key <client_id>',
       'an API key, for machines; its secret is taken from SIGHTLINE_CLIENT_SECRET or asked for',
     )
-    .option('--write', 'write it into the file that the client reads, beside what is in it');
+    .option('--write', 'merge it into the file that the client reads');
   act(command, output, shape, async ({ settings, options, operands: [name] }) => {
     const client = clients.find((each) => each.name === name);
     if (client === undefined) throw new SightlineError('not_found', 'There is no such client.');

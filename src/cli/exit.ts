@@ -4,7 +4,7 @@ import type { ErrorCode } from '../contract/core/index.ts';
 export const exitCodes = [
   [0, 'done'],
   [1, 'failed; the message says what and what to do'],
-  [2, 'the command line, or a file it names, is not as it has to be'],
+  [2, 'the command line, or a file it names, is wrong'],
   [3, 'the configuration is not valid, a plugin it names cannot be used, or this Node.js is too old'],
   [130, 'interrupted'],
 ] as const;

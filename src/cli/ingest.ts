@@ -15,7 +15,7 @@ const signals = [
 export const register: Register = (program, output, summary) => {
   const group = program.command('ingest').description(summary);
 
-  const show = orgCommand(group, 'show', 'print endpoint and token for senders').option(
+  const show = orgCommand(group, 'show', 'print the endpoint and token for senders').option(
     '--for <sender>',
     'print what this sender is set up with: a language, collector, kubernetes, prometheus, fluent_bit, browser',
   );
@@ -41,7 +41,7 @@ export const register: Register = (program, output, summary) => {
     );
   });
 
-  const tokens = orgCommand(group, 'tokens', 'list the ingest tokens that are taken');
+  const tokens = orgCommand(group, 'tokens', 'list the valid ingest tokens');
   actOnAdmin(tokens, output, orgShape, async ({ admin, options: { org } }) => {
     const { items: rows } = await admin.perform(operations.listIngestTokens, {}, org);
     output.result(rows, () =>
@@ -60,7 +60,7 @@ export const register: Register = (program, output, summary) => {
     );
   });
 
-  const rotate = orgCommand(group, 'rotate', 'make a new ingest token; the one before works until it is revoked');
+  const rotate = orgCommand(group, 'rotate', 'create an ingest token; the previous one works until it is revoked');
   actOnAdmin(rotate, output, orgShape, async ({ admin, options: { org } }) => {
     const { token, previous } = await admin.perform(operations.rotateIngestToken, {}, org);
     output.result({ token, previous }, () => {
@@ -72,7 +72,7 @@ export const register: Register = (program, output, summary) => {
     });
   });
 
-  const revoke = orgCommand(group, 'revoke <token_id>', 'end an ingest token');
+  const revoke = orgCommand(group, 'revoke <token_id>', 'revoke an ingest token');
   actOnAdmin(revoke, output, orgShape, async ({ admin, options: { org }, operands: [id = ''] }) => {
     await admin.perform(operations.revokeIngestToken, { id }, org);
     output.result({ id, revoked: true }, () => `${id} is revoked.`);

@@ -12,7 +12,7 @@ export const register: Register = (program, output, summary) => {
 
   const create = group
     .command('create')
-    .description('create an API key; its secret is shown this once')
+    .description('create an API key; prints its secret, once')
     .option('--org <name>', 'organization, by name or id (required)')
     .option('--name <label>', 'what the key is for (required)')
     .option('--scopes <list>', `all, or comma-separated (required): ${allScopes.join(',')}`);
@@ -59,9 +59,9 @@ export const register: Register = (program, output, summary) => {
 
   const changes = [
     ['retire', 'retired', 'delete the older of two secrets', 'The older secret of ID is deleted.'],
-    ['discard', 'discarded', 'delete the newer of two secrets, which was lost', 'The newer secret of ID is deleted.'],
+    ['discard', 'discarded', 'delete the newer of two secrets, if it was lost', 'The newer secret of ID is deleted.'],
     ['pause', 'paused', 'refuse the key until it is resumed', 'ID is paused. Resume it with: sightline key resume ID'],
-    ['resume', 'resumed', 'take a paused key again', 'ID is taken again.'],
+    ['resume', 'resumed', 'accept a paused key again', 'ID is taken again.'],
   ] as const;
   const { retireKeySecret: retire, discardKeySecret: discard, pauseKey: pause, resumeKey: resume } = operations;
   const changing = { retire, discard, pause, resume };

@@ -5,7 +5,7 @@ export const register: Register = (program, output, summary) => {
   const command = program
     .command('migrate')
     .description(`${summary} (serve does so by itself)`)
-    .option('--plan', 'only say what would be done');
+    .option('--plan', 'print what would be done, and do nothing');
   act(command, output, z.object({ plan: z.boolean().default(false) }), async ({ settings, options }) => {
     if (options.plan) {
       const { planMigration } = await import('../gateway/wiring/workspace.ts');

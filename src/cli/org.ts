@@ -18,7 +18,7 @@ export const register: Register = (program, output, summary) => {
   const list = group
     .command('list')
     .description('list the organizations')
-    .option('--deleted', 'those that were deleted, and until when they can be restored; on the machine alone');
+    .option('--deleted', 'deleted ones, and until when they can be restored; on the machine alone');
   actOnAdmin(list, output, z.object({ deleted: z.boolean().default(false) }), async ({ admin, settings, options }) => {
     if (options.deleted) return listDeleted(settings, output);
     const rows = await admin.organizations(undefined);
@@ -35,8 +35,8 @@ export const register: Register = (program, output, summary) => {
   const remove = group
     .command('delete')
     .argument('<name>')
-    .description('shut everybody out of an organization, and remove it with its telemetry after some days')
-    .option('--yes', 'delete; without it only what would go is told');
+    .description('lock an organization at once, and remove it with its telemetry after some days')
+    .option('--yes', 'delete; without it, only print what would be deleted');
   act(remove, output, z.object({ yes: z.boolean().default(false) }), async ({ settings, options, operands }) =>
     withWorkspace(settings, async (workspace) => {
       const { id, name } = await findOrganization(workspace, operands[0]);
@@ -63,10 +63,7 @@ export const register: Register = (program, output, summary) => {
     }),
   );
 
-  const restore = group
-    .command('restore')
-    .argument('<name>')
-    .description('bring a deleted organization back, as it was');
+  const restore = group.command('restore').argument('<name>').description('restore a deleted organization');
   act(restore, output, z.object({}), async ({ settings, operands: [wanted = ''] }) =>
     withWorkspace(settings, async ({ storage, organizations }) => {
       const deleted = await storage.directory.deletedOrganizations.list();

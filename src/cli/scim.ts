@@ -5,7 +5,7 @@ import { table } from './output.ts';
 export const register: Register = (program, output, summary) => {
   const group = program.command('scim').description(summary);
 
-  const create = orgCommand(group, 'create', 'make a token for an identity provider; it is shown this once');
+  const create = orgCommand(group, 'create', 'create a token for an identity provider; prints it, once');
   actInOrganization(create, output, orgShape, async ({ workspace, organization: { id: organizationId } }) => {
     const { id, token } = await workspace.scimTokens.create(organizationId, operator());
     const running = workspace.config.publicUrl === undefined ? await workspace.runningGateway() : undefined;

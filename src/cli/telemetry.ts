@@ -9,7 +9,7 @@ import { type Output, yaml } from './output.ts';
 import { registerCopy } from './telemetry-copy.ts';
 
 const timeoutMs = 60_000;
-const loginOption = ['--url <url>', 'a login to look around with, in place of telemetry.url'] as const;
+const loginOption = ['--url <url>', 'a login to inspect with, in place of telemetry.url'] as const;
 const lookOptions = z.object({ url: z.string().optional() });
 
 export const register: Register = (program, output, summary) => {
@@ -19,7 +19,7 @@ export const register: Register = (program, output, summary) => {
 
   const compact = group
     .command('compact')
-    .description('write DuckDB files again, smaller and in the newest format; the gateway must be stopped')
+    .description('rewrite DuckDB files, smaller and in the newest format; the gateway must be stopped')
     .option('--org <name>', 'organization, by name or id (default: all)');
   act(compact, output, z.object({ org: z.string().optional() }), async ({ settings, options: { org } }) => {
     const files = await withWorkspace(settings, async (workspace) => {
@@ -44,9 +44,9 @@ export const register: Register = (program, output, summary) => {
 
   const setup = group
     .command('setup')
-    .description('what a database administrator runs once, so that the warehouse itself keeps organizations apart')
-    .option('--print', 'print it as SQL; nothing is run')
-    .option('--harden', 'what concerns other logins too: rights that the warehouse gives to everybody')
+    .description('print the SQL with which an administrator makes the warehouse keep organizations apart')
+    .option('--print', 'print the SQL; nothing is run')
+    .option('--harden', 'the SQL that revokes rights which the warehouse gives to all logins')
     .option(...loginOption);
   const setupOptions = lookOptions.extend({ print: z.boolean().default(false), harden: z.boolean().default(false) });
   act(setup, output, setupOptions, async ({ settings, options }) => {
@@ -66,7 +66,7 @@ export const register: Register = (program, output, summary) => {
 
   const inspect = group
     .command('inspect')
-    .description('look at the warehouse and name the mapping that fits')
+    .description('inspect the warehouse and print the mapping that fits')
     .option(...loginOption);
   act(inspect, output, lookOptions, async ({ settings, options }) => {
     const { found, configured } = await withOperations(settings, options.url, async (operations) => {

@@ -48,7 +48,7 @@ export const register: Register = (program, output, summary) => {
 
   const invite = group
     .command('invite')
-    .description('make a link by which somebody joins an organization')
+    .description('print a link to join an organization')
     .option('--email <address>', 'e-mail address (required)')
     .option('--org <name>', 'organization, by name or id (required)')
     .option('--role <role>', `${roles.join(' or ')}`, 'member');
@@ -64,10 +64,7 @@ export const register: Register = (program, output, summary) => {
     );
   });
 
-  const password = group
-    .command('password')
-    .argument('<email>')
-    .description('make a link with which a person sets a password');
+  const password = group.command('password').argument('<email>').description('print a link to set a password');
   actOnAdmin(password, output, z.object({}), async ({ admin, operands: [person = ''] }) => {
     const link = await admin.perform(operations.createPasswordLink, { person });
     output.result(link, () => passwordLines(link.email, link.url).join('\n'));
@@ -80,9 +77,7 @@ export const register: Register = (program, output, summary) => {
     const command = group
       .command(verb)
       .argument('<email>')
-      .description(
-        enabled ? 'let a disabled person in again' : 'shut a person out at once, sessions and applications too',
-      );
+      .description(enabled ? 'unlock a disabled person' : 'lock a person out at once, with sessions and applications');
     const operation = enabled ? operations.enablePerson : operations.disablePerson;
     actOnAdmin(command, output, z.object({}), async ({ admin, operands: [person = ''] }) => {
       const { id, email } = await admin.perform(operation, { person });
@@ -94,7 +89,7 @@ export const register: Register = (program, output, summary) => {
     .command('export')
     .argument('<email>')
     .argument('<file>')
-    .description('write what is kept of a person as JSON lines, their audit records too');
+    .description('export what is kept about a person as JSON lines, audit records included');
   actInWorkspace(exported, output, z.object({}), async ({ workspace, operands: [email = '', name = ''] }) => {
     const user = await findUser(workspace, email);
     const file = resolve(name);
@@ -107,7 +102,7 @@ export const register: Register = (program, output, summary) => {
     .argument('<email>')
     .description('delete a person for good, with sessions, applications, the API keys they made, and chats')
     .option('--keep-chats', 'leave their chats to the organization, without their name')
-    .option('--yes', 'delete; without it only what would go is told');
+    .option('--yes', 'delete; without it, only print what would be deleted');
   const removal = z.object({ keepChats: z.boolean().default(false), yes: z.boolean().default(false) });
   actInWorkspace(remove, output, removal, async ({ workspace, operands: [email = ''], options }) => {
     const user = await findUser(workspace, email);

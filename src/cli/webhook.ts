@@ -12,7 +12,7 @@ export const register: Register = (program, output, summary) => {
   const add = orgCommand(
     group,
     'add <url>',
-    'tell this address of changes; the secret it verifies them by is shown this once',
+    'add an address; prints the secret that verifies its requests, once',
   ).option('--events <list>', `comma-separated (default: all): ${webhookEvents.join(',')}`);
   const added = orgShape.extend({ events: z.string().transform(eventList).default(webhookEvents) });
   actOnAdmin(add, output, added, async ({ admin, options: { org, events }, operands: [url = ''] }) => {
@@ -31,7 +31,7 @@ export const register: Register = (program, output, summary) => {
     );
   });
 
-  const list = orgCommand(group, 'list', 'list the webhooks and how they fare');
+  const list = orgCommand(group, 'list', 'list the webhooks and their deliveries');
   actOnAdmin(list, output, orgShape, async ({ admin, options: { org } }) => {
     const { items: rows } = await admin.perform(operations.listWebhooks, {}, org);
     output.result(rows, () =>
@@ -51,13 +51,13 @@ export const register: Register = (program, output, summary) => {
     );
   });
 
-  const test = orgCommand(group, 'test <id>', 'send it an event of type webhook.test now');
+  const test = orgCommand(group, 'test <id>', 'send an event of type webhook.test now');
   actOnAdmin(test, output, orgShape, async ({ admin, options: { org }, operands: [webhook = ''] }) => {
     await admin.perform(operations.testWebhook, { id: webhook }, org);
     output.result({ id: webhook, taken: true }, () => 'The receiver took it.');
   });
 
-  const remove = orgCommand(group, 'remove <id>', 'tell it no more; what was on its way is dropped');
+  const remove = orgCommand(group, 'remove <id>', 'remove a webhook; events that wait are dropped');
   actOnAdmin(remove, output, orgShape, async ({ admin, options: { org }, operands: [webhook = ''] }) => {
     await admin.perform(operations.removeWebhook, { id: webhook }, org);
     output.result({ id: webhook, removed: true }, () => `${webhook} is removed.`);

@@ -24,7 +24,7 @@ export const update: Add = (group, output) => {
     .option('--severity <severity>', severities.join(', '))
     .option('--title <text>', 'what it is called')
     .option('--summary <text>', 'what is known')
-    .option('--assignee <address>', 'who cares for it; empty for nobody')
+    .option('--assignee <address>', 'the member who is responsible; empty for none')
     .option(
       '--service <name>',
       'a service that it is about, in place of those so far; several times for several',
@@ -73,7 +73,7 @@ function patchOf(given: z.output<typeof updateShape>) {
 }
 
 export const resolve: Add = (group, output) => {
-  const command = orgCommand(group, 'resolve <key>', 'say that an incident is over, and how it ended')
+  const command = orgCommand(group, 'resolve <key>', 'resolve an incident')
     .option('--as <resolution>', `${resolutions.join(', ')} (required)`)
     .option('--duplicate-of <key>', 'the incident that a duplicate repeats');
   const updateShape = orgShape.extend({ as: word(resolutions, 'resolution'), duplicateOf: z.string().optional() });
@@ -105,7 +105,7 @@ export const create: Add = (group, output) => {
     .option('--summary <text>', 'what is known')
     .option('--service <name>', 'a service that it is about; several times for several', collect)
     .option('--environment <name>', 'such as production')
-    .option('--assignee <address>', 'who cares for it')
+    .option('--assignee <address>', 'the member who is responsible')
     .option('--started-at <time>', 'RFC 3339 (default: now)')
     .option('--document <file>', 'Markdown, the first version of its document');
   actOnIncidents(command, output, shape, async ({ incidents }, { options, operands: [title = ''] }) => {
