@@ -7,9 +7,13 @@ import { sendDemo } from '../src/lab/demo/index.ts';
 import { sqlGates } from '../src/telemetry/gate/index.ts';
 import { fittingSql, sampleSql } from '../src/telemetry/query/attribute-keys.ts';
 import { sqlHelpers } from '../src/telemetry/query/helpers.ts';
+import { countSql } from '../src/web/pages/telemetry/arrivals.ts';
+import { traceSql } from '../src/web/pages/telemetry/trace.ts';
 import { callTool, countRows } from './support/call.ts';
 import { createKey, exchange, startGateway, type RunningGateway } from './support/gateway.ts';
 import { expectMended, mistakes, outcomeOf, wrongValues, type Outcome } from './support/mistakes.ts';
+import { createPerson } from './support/people.ts';
+import { readable } from './support/person.ts';
 import { questions, sharedQuestions, type Engine } from './support/questions.ts';
 import {
   clickhousePlace,
@@ -135,6 +139,21 @@ describe('the twelve questions', () => {
     for (const engine of gateways.keys()) expect(await ask(engine, sql)).toEqual(expected);
   });
 
+  it('and are counted and drawn on the pages', async () => {
+    const [[traceId] = []] = await ask('duckdb', 'SELECT trace_id FROM otel.spans ORDER BY time, span_id LIMIT 1');
+    const shown = async (engine: Engine) => {
+      const email = `reader@${engine}.example`;
+      const person = await createPerson(started(engine).gateway, { email, organization: 'acme', role: 'member' });
+      const counts = readable((await person.open('/telemetry')).html).match(/[\w-]+ (?:[\d,]+ ){3}(?=\d{4}-)/g) ?? [];
+      const trace = readable((await person.open(`/explore/traces/${String(traceId)}`)).html);
+      return { counts: counts.toSorted(), spans: /\d+ spans of \d+ services/.exec(trace)?.[0] };
+    };
+    const expected = await shown('duckdb');
+    expect([expected.counts.length > 5, expected.spans]).toEqual([true, expect.stringContaining('spans')]);
+    for (const engine of gateways.keys())
+      if (engine !== 'duckdb') expect([engine, await shown(engine)]).toEqual([engine, expected]);
+  });
+
   it('and read the offset of a moment', async () => {
     const moment = new Date(end.getTime() - 600_000).toISOString();
     const at = (hours: number, offset: string) =>
@@ -159,10 +178,11 @@ describe('the twelve questions', () => {
     const gate = await sqlGates.open(bigqueryPolicy, sqlHelpers);
     const { write } = bigqueryDialect(Object.values(otelTables), 'flat');
     const window = { start: end, end: new Date(end.getTime() + 3_600_000) };
-    const own = Object.values(otelTables).flatMap((table) => [
+    const attributes = Object.values(otelTables).flatMap((table) => [
       sampleSql({ write }, table, window, 1),
       fittingSql({ write }, table, window, 'http.%'),
     ]);
+    const own = [...attributes, countSql({ write }), traceSql('0af7651916cd43dd8448eb211c80319c')];
     for (const sql of [...[...questions, ...sharedQuestions(end)].map(({ sql }) => textFor('bigquery', sql)), ...own]) {
       const { tables } = await gate.admit(sql, AbortSignal.timeout(1_000));
       expect(tables.length).toBeGreaterThan(0);

@@ -25,7 +25,8 @@ function count(visit: MemberVisit, { telemetry }: PageServices): Promise<QueryAn
   return telemetry.run(visit, { sql: countSql(telemetry.dialect) });
 }
 
-function countSql({ write }: PageServices['telemetry']['dialect']): string {
+/** In every dialect, as its writer spells it. */
+export function countSql({ write }: Pick<PageServices['telemetry']['dialect'], 'write'>): string {
   const since = write.ago(1, 'day');
   const lately = write.countIf(`time >= ${write.ago(1, 'hour')}`);
   return tableNames

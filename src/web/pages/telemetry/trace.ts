@@ -34,15 +34,20 @@ function asks({ csrf, params, to, search }: MemberVisit): View {
   };
 }
 
-async function traceView(visit: MemberVisit, { telemetry }: PageServices): Promise<View> {
-  const id = traceId(visit.params['id'] ?? '');
-  const { to, search } = visit;
-  const stretch = stretchOf(search);
-  const sql = `SELECT time, span_id, parent_span_id, duration_nano, service_name, name, kind, status_code, status_message
+/** In every dialect. */
+export function traceSql(id: string): string {
+  return `SELECT time, span_id, parent_span_id, duration_nano, service_name, name, kind, status_code, status_message
 FROM otel.spans
 WHERE trace_id = '${id}'
 ORDER BY time, span_id
 LIMIT ${mostSpans}`;
+}
+
+async function traceView(visit: MemberVisit, { telemetry }: PageServices): Promise<View> {
+  const id = traceId(visit.params['id'] ?? '');
+  const { to, search } = visit;
+  const stretch = stretchOf(search);
+  const sql = traceSql(id);
   const answer = await telemetry.run(visit, { sql, ...stretch, max_rows: String(mostSpans), max_bytes: '1000000' });
   const logs = `SELECT time, service_name, severity_text, body FROM otel.logs WHERE trace_id = '${id}' ORDER BY time`;
   return {
