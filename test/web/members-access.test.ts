@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/contract/core/index.ts';
+import { cancelChat } from '../../src/incidents/investigation/worker.ts';
 import { chatPages, incidentPages, integrationPages, memberPages, telemetryPages } from '../../src/web/pages/index.ts';
+import { silentLogger } from '../contract/host.ts';
 import type { RawAnswer } from '../support/raw-http.ts';
 import type { TestBrowser } from './support/test-browser.ts';
 import { engine, nobodys, openWorkplace, operator, type Colleague, type Workplace } from './support/workplace.ts';
@@ -46,6 +48,9 @@ describe('who may open which page', () => {
     );
     const asked = { title: 'Why?', message: 'Why?', author, engine, incidentId: incident.id };
     const { chat } = await workspace.chats.start(asked);
+    // Its news come to an end.
+    const { chat: over } = await workspace.chats.start({ ...asked, incidentId: undefined });
+    await cancelChat(workspace, over.id, author, silentLogger);
     const key = await workspace.keys.create({
       id: newId('ak'),
       name: 'CI',
@@ -146,6 +151,12 @@ describe('who may open which page', () => {
         get: ours,
         post: forbidden,
         fields: { message: 'I answer in their place', once: newId('msg') },
+      },
+      '/chats/:id/news': {
+        path: `/chats/${over.id}/news`,
+        nobodys: `/chats/${nobodys.chat}/news`,
+        get: ours,
+        post: none,
       },
       '/chats/:id/cancel': {
         path: `/chats/${chat.id}/cancel`,
