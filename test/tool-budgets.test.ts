@@ -74,8 +74,22 @@ describe('the list of tools', () => {
     }
   });
 
+  it('has no anyOf in what tools answer, by which a host of views fails', () => {
+    for (const { name, outputSchema } of tools) {
+      for (const part of schemasIn(outputSchema))
+        expect([name, Object.keys(part)]).not.toEqual([name, expect.arrayContaining(['anyOf'])]);
+    }
+  });
+
+  it('names one view for the tools that have one', () => {
+    const named = tools.filter(({ _meta: about }) => about?.['ui'] !== undefined);
+    expect(named.map(({ name }) => name)).toEqual(['query_otel', 'read_incident', 'read_chat']);
+    for (const { _meta: about } of named)
+      expect(about?.['ui']).toEqual({ resourceUri: expect.stringMatching(/^ui:\/\/sightline\/[0-9a-f]{8}$/) });
+  });
+
   it('asks clients for room where a result may be longer', () => {
-    expect(tools[0]?._meta).toEqual({ 'anthropic/maxResultSizeChars': 500_000 });
+    expect(tools[0]?._meta).toEqual({ 'anthropic/maxResultSizeChars': 500_000, ui: expect.any(Object) });
   });
 });
 

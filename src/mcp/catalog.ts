@@ -28,7 +28,7 @@ export const cacheHints = { ttlMs: 300_000, cacheScope: 'private' } as const sat
 >;
 
 /** Compiles the tools. Throws at start-up on a name, schema or alias that could not be served. */
-export function createCatalog(tools: readonly Tool[], serverInfo: Implementation): Catalog {
+export function createCatalog(tools: readonly Tool[], serverInfo: Implementation, view?: ShownBy): Catalog {
   const entries = new Map<string, CatalogEntry>();
   const listed: ListToolsResult['tools'] = [];
   for (const tool of tools) {
@@ -38,7 +38,7 @@ export function createCatalog(tools: readonly Tool[], serverInfo: Implementation
     try {
       const inputSchema = jsonSchema(tool.input, 'input');
       const outputSchema = jsonSchema(tool.output, 'output');
-      listed.push({ name, title, description, inputSchema, outputSchema, annotations, ...showing(tool) });
+      listed.push({ name, title, description, inputSchema, outputSchema, annotations, ...showing(tool, view) });
       entries.set(name, compile(tool, inputSchema));
     } catch (error) {
       throw new Error(`tool ${name} cannot be served: ${error instanceof Error ? error.message : 'unknown'}`, {
@@ -59,9 +59,19 @@ export function createCatalog(tools: readonly Tool[], serverInfo: Implementation
   };
 }
 
-/** Claude Code saves a longer result to a file and shows 2 kB of it, unless the tool says so. */
-function showing({ maxResultChars }: Tool): Pick<ListToolsResult['tools'][number], '_meta'> {
-  return maxResultChars === undefined ? {} : { _meta: { 'anthropic/maxResultSizeChars': maxResultChars } };
+/** The view that draws the results of these tools. */
+interface ShownBy {
+  readonly uri: string;
+  readonly tools: readonly string[];
+}
+
+function showing({ name, maxResultChars }: Tool, view?: ShownBy): Pick<ListToolsResult['tools'][number], '_meta'> {
+  const about = {
+    // Claude Code saves a longer result to a file and shows 2 kB of it, unless the tool says so.
+    ...(maxResultChars !== undefined && { 'anthropic/maxResultSizeChars': maxResultChars }),
+    ...(view?.tools.includes(name) && { ui: { resourceUri: view.uri } }),
+  };
+  return Object.keys(about).length === 0 ? {} : { _meta: about };
 }
 
 function compile(tool: Tool, inputSchema: JsonObject): CatalogEntry {

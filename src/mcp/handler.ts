@@ -29,6 +29,7 @@ import { Exchange } from './exchange.ts';
 import {
   RequestFailure,
   requestFailure,
+  refuseCursor,
   latestLegacyVersion,
   legacyVersions,
   meta,
@@ -38,12 +39,15 @@ import {
   type Era,
 } from './protocol.ts';
 import { createGate, noteRefusedHosts } from './host-check.ts';
+import { serveView, type View } from './view.ts';
 import { peekId, readRpcMessage, type RpcMessage, createRunningCalls, type RunningCalls } from './message.ts';
 
 export interface McpHandlerOptions extends Omit<CallerOptions, 'catalog' | 'admit' | 'running' | 'modernTail'> {
   /** Served in this order. */
   readonly tools: readonly Tool[];
   readonly serverInfo: Implementation;
+  /** What clients may show of results; absent where the operator wants none. */
+  readonly view?: View | undefined;
   /** How to use the tools together, for the model. */
   readonly instructions: string;
   /** Rejects with a SightlineError: `invalid_token` becomes 401 with a challenge, `unavailable` 503. */
@@ -97,7 +101,7 @@ const defaultLimits: McpLimits = {
   keepAliveMs: 15_000,
 };
 
-const capabilities: ServerCapabilities = { tools: {} };
+const bareCapabilities: ServerCapabilities = { tools: {} };
 
 /** Visible ASCII, as the protocol wants session ids; another value cannot have come from us. */
 const sessionIdPattern = /^[\x21-\x7e]{1,128}$/;
@@ -113,18 +117,13 @@ export function createMcp(options: McpHandlerOptions): Mcp {
   const { rateLimit, logger, instruments, admission } = options;
   const limits: McpLimits = { ...defaultLimits, ...options.limits };
 
-  const catalog = createCatalog(tools, serverInfo);
+  const view = options.view && serveView(options.view, serverInfo);
+  const catalog = createCatalog(tools, serverInfo, view);
   const gate = createGate(allowedHosts, allowedOrigins, noteRefusedHosts(logger));
   const running = options.running ?? createRunningCalls();
   const modernTail = `,"resultType":"complete","_meta":${JSON.stringify({ [meta.serverInfo]: serverInfo })}`;
-  const discovery = JSON.stringify({
-    supportedVersions: [modernVersion],
-    capabilities,
-    instructions,
-    ...cacheHints,
-    resultType: 'complete',
-    _meta: { [meta.serverInfo]: serverInfo },
-  } satisfies DiscoverResult);
+  const capabilitiesFor = (clientInfo: unknown, clientCapabilities: unknown): ServerCapabilities =>
+    view?.capabilities(clientInfo, clientCapabilities) ?? bareCapabilities;
   const preflight = {
     // SDKs end a session by DELETE; the answer is a 405 that they understand, where a browser lets it through.
     'access-control-allow-methods': 'POST, DELETE',
@@ -278,13 +277,15 @@ export function createMcp(options: McpHandlerOptions): Mcp {
       refuseCursor(params);
       exchange.prepared(era === 'modern' ? catalog.modernList : catalog.legacyList);
     } else if (era === 'modern' && method === 'server/discover') {
-      exchange.result(discovery);
+      exchange.result(JSON.stringify(discovery(message)));
     } else if (era === 'modern' && method === 'subscriptions/listen') {
       listen(exchange, message);
     } else if (era === 'legacy' && method === 'initialize') {
       initialize(exchange, message);
     } else if (era === 'legacy' && method === 'ping') {
       exchange.result('{}');
+    } else if (view?.answers(method) === true) {
+      exchange.result(JSON.stringify(view.answer(message, era)));
     } else if (era === 'legacy' && emptyLists.has(method)) {
       refuseCursor(params);
       exchange.result(`{"${emptyLists.get(method) ?? ''}":[]}`);
@@ -298,12 +299,24 @@ export function createMcp(options: McpHandlerOptions): Mcp {
     }
   }
 
+  function discovery({ meta: about }: RpcMessage): DiscoverResult {
+    return {
+      supportedVersions: [modernVersion],
+      capabilities: capabilitiesFor(about?.[meta.clientInfo], about?.[meta.clientCapabilities]),
+      instructions,
+      ...cacheHints,
+      resultType: 'complete',
+      _meta: { [meta.serverInfo]: serverInfo },
+    };
+  }
+
   function initialize(exchange: Exchange, { params }: RpcMessage): void {
     const requested = params['protocolVersion'];
     if (typeof requested !== 'string') {
       throw new RequestFailure(200, rpcCode.invalidParams, 'params.protocolVersion must be a string.');
     }
     const protocolVersion = legacyVersions.includes(requested) ? requested : latestLegacyVersion;
+    const capabilities = capabilitiesFor(params['clientInfo'], params['capabilities']);
     const result: InitializeResult = { protocolVersion, capabilities, serverInfo, instructions };
     // Nothing is kept under the id. It tells one client's calls from another's when one of them is cancelled.
     exchange.result(JSON.stringify(result), { 'mcp-session-id': newSessionId(params) });
@@ -386,12 +399,6 @@ const emptyLists: ReadonlyMap<string, string> = new Map([
   ['resources/list', 'resources'],
   ['resources/templates/list', 'resourceTemplates'],
 ]);
-
-/** Some clients send a cursor that is none with the first page. */
-function refuseCursor({ cursor }: RpcMessage['params']): void {
-  if (cursor === undefined || cursor === null || cursor === '') return;
-  throw new RequestFailure(200, rpcCode.invalidParams, 'The cursor is unknown: the list has one page.');
-}
 
 /** Made once: under overload it is thrown thousands of times a second. */
 const overloaded = requestFailure(

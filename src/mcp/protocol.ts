@@ -25,6 +25,8 @@ export const rpcCode = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internalError: -32603,
+  /** Before 2026-07-28, which says invalidParams. */
+  resourceNotFound: -32002,
   headerMismatch: -32020,
   missingClientCapability: -32021,
   unsupportedProtocolVersion: -32022,
@@ -70,4 +72,10 @@ export function requestFailure(error: SightlineError): RequestFailure {
       ? {}
       : { headers: { 'retry-after': String(Math.max(1, Math.ceil(retryAfterSeconds))) } }),
   });
+}
+
+/** Some clients send a cursor that is none with the first page. */
+export function refuseCursor({ cursor }: JsonObject): void {
+  if (cursor === undefined || cursor === null || cursor === '') return;
+  throw new RequestFailure(200, rpcCode.invalidParams, 'The cursor is unknown: the list has one page.');
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   chooseInvestigation,
+  pictureColumns,
   type Conclusion,
   type Investigation,
   type InvestigationStep,
@@ -29,8 +30,8 @@ export const investigationMembers = z
   })
   .describe('also id, asked_at, finished_at?, failure?, question?');
 
-/** Which steps are shown with their SQL and rows. */
-export type Evidence = 'all' | 'none' | { readonly id: string };
+/** Which steps are shown with their SQL and rows; `pictures` are those that the incident's are made of. */
+export type Evidence = 'all' | 'none' | 'pictures' | { readonly id: string };
 
 /** A cell of an evidence row is shown this long; its SQL gives the whole. */
 const cellLimit = 300;
@@ -98,7 +99,10 @@ async function chooseSteps(
   newestFirst: readonly Investigation[],
   evidence: Evidence,
 ): Promise<{ readonly shown: Investigation; readonly steps: readonly InvestigationStep[] }> {
-  if (typeof evidence === 'string') return { shown: latest, steps: await investigations.steps(latest.id) };
+  if (typeof evidence === 'string') {
+    const steps = await investigations.steps(latest.id);
+    return { shown: latest, steps: evidence === 'pictures' ? steps.filter(isPictured) : steps };
+  }
   const wanted = evidence.id.trim().toLowerCase();
   const ids: string[] = [];
   for (const shown of newestFirst.slice(0, mostSearched)) {
@@ -110,6 +114,10 @@ async function chooseSteps(
   throw new SightlineError('not_found', 'The investigations of this incident have no step with this evidence_id.', {
     hint: `They have ${ids.slice(0, 50).join(', ') || 'no steps'}.`,
   });
+}
+
+function isPictured({ columns }: InvestigationStep): boolean {
+  return Object.values(pictureColumns).some((needed) => needed.every((column) => columns.includes(column)));
 }
 
 function fitSteps(

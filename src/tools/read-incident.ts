@@ -64,9 +64,12 @@ export function createReadIncident(deps: { readonly storage: Storage; readonly p
   });
 }
 
+/** In place of an evidence id, for views of ours: models have no use for it, so that no description names it. */
+const pictured = 'pictures';
+
 function partsOf({ include, evidence_id: id }: z.output<typeof input>): Omit<Wanted, 'pagesUrl'> {
   const parts = chosen(include) ?? (id === undefined ? usualParts : ['investigation']);
-  const evidence = id === undefined ? (parts.includes('evidence') ? 'all' : 'none') : { id };
+  const evidence = id === undefined ? (parts.includes('evidence') ? 'all' : 'none') : id === pictured ? id : { id };
   const asked = include !== undefined || id !== undefined;
   return { parts: new Set(parts), evidence, budget: asked ? askedBudget : usualBudget };
 }

@@ -1,25 +1,18 @@
 import { hash } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import { graphicsStyle } from './graphics/style.ts';
+import { palette } from './palette.ts';
 
 /** The one stylesheet: calm, light and dark as the system is, from a narrow phone to a wide screen, in the system's fonts. */
 const style = `
 :root {
   color-scheme: light dark;
-  --page: #f6f7f9; --surface: #ffffff; --line: #d9dee5; --edge: #7c8796;
-  --text: #18202b; --soft: #535e6c; --accent: #1f4fd8; --accent-strong: #173da8; --on-accent: #ffffff;
-  --danger: #b3261e; --danger-soft: #fdecea; --warn-soft: #fff5dc; --warn-line: #c98a00; --good-soft: #e8f5ec; --good-line: #2c7a45;
-  --code: #f0f2f5; --shadow: 0 1px 2px rgb(16 24 40 / .06), 0 8px 24px rgb(16 24 40 / .06);
-  --radius: .6rem;
+${palette.light}  --radius: .6rem;
   font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif;
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --page: #10141a; --surface: #181e27; --line: #2c3542; --edge: #8b97a7;
-    --text: #e8ecf2; --soft: #a8b3c1; --accent: #8fb0ff; --accent-strong: #b4caff; --on-accent: #0d1730;
-    --danger: #ff9d94; --danger-soft: #3a1d1c; --warn-soft: #33290f; --warn-line: #d9a52e; --good-soft: #14301f; --good-line: #58b779;
-    --code: #10151d; --shadow: 0 1px 2px rgb(0 0 0 / .4);
-  }
+${palette.dark}  }
 }
 *, *::before, *::after { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; }

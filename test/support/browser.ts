@@ -69,7 +69,7 @@ const findings = z.array(
 );
 
 /** What axe finds wrong with the page, a paragraph each; empty where it is well. */
-export async function accessibilityFindings(page: Page): Promise<readonly string[]> {
+export async function accessibilityFindings(page: Pick<Page, 'evaluate'>): Promise<readonly string[]> {
   // Evaluated by the debugger: the page's content security policy lets no script of ours in, and shall not.
   await page.evaluate(axe.source);
   const violations = findings.parse(await page.evaluate('axe.run().then(({ violations }) => violations)'));
@@ -79,7 +79,7 @@ export async function accessibilityFindings(page: Page): Promise<readonly string
 }
 
 /** CSS pixels by which the page is wider than the window. */
-export async function sidewaysScroll(page: Page): Promise<number> {
+export async function sidewaysScroll(page: Pick<Page, 'evaluate'>): Promise<number> {
   return z
     .number()
     .parse(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'));

@@ -98,7 +98,15 @@ export interface TestServer {
 export interface TestServerOptions extends Partial<
   Pick<
     McpHandlerOptions,
-    'limits' | 'admission' | 'audit' | 'auditStatements' | 'authenticate' | 'allowedHosts' | 'rateLimit' | 'callsAtOnce'
+    | 'view'
+    | 'limits'
+    | 'admission'
+    | 'audit'
+    | 'auditStatements'
+    | 'authenticate'
+    | 'allowedHosts'
+    | 'rateLimit'
+    | 'callsAtOnce'
   >
 > {
   readonly tools: readonly Tool[];
@@ -151,6 +159,7 @@ export async function startMcpServer(options: TestServerOptions): Promise<TestSe
     auditStatements: options.auditStatements ?? false,
     audit: options.audit ?? { reserve: () => keep, reserveNow: () => keep },
     logger,
+    view: options.view,
     ...(options.limits && { limits: options.limits }),
     ...(options.admission && { admission: options.admission }),
   });

@@ -17,6 +17,7 @@ import type { Actor, Storage, Workspace } from '../../src/contract/storage/index
 import type { Telemetry } from '../../src/contract/telemetry/index.ts';
 import { parseArguments, readArguments } from '../../src/mcp/arguments.ts';
 import { createCatalog, type Catalog } from '../../src/mcp/catalog.ts';
+import { serveView } from '../../src/mcp/view.ts';
 import { telemetryHost } from '../../src/gateway/wiring/telemetry-host.ts';
 import { cancelChat } from '../../src/incidents/investigation/worker.ts';
 import { createKeptResults } from '../../src/telemetry/query/kept-results.ts';
@@ -24,6 +25,7 @@ import { structuredText, textInString } from '../../src/mcp/result.ts';
 import { createQueryPipeline } from '../../src/telemetry/query/pipeline.ts';
 import { createTools } from '../../src/tools/index.ts';
 import { createQueryOtel } from '../../src/tools/query-otel.ts';
+import { view } from '../../src/web/view.ts';
 
 export const publicUrl = 'http://127.0.0.1:8080';
 export const alert: Actor = { kind: 'alert', id: 'test', name: 'test alerts' };
@@ -77,7 +79,8 @@ export class Toolbox {
       cancelChat: (workspace, id, actor) => cancelChat(workspace, id, actor, silentLogger),
       now,
     });
-    this.catalog = createCatalog(this.tools, { name: 'test', title: 'test', version: '1' });
+    const info = { name: 'test', title: 'test', version: '1' };
+    this.catalog = createCatalog(this.tools, info, serveView(view, info));
   }
 
   static async open(): Promise<Toolbox> {

@@ -72,6 +72,16 @@ export const courseColumns = [
 /** Columns by which a step is known for how long requests take. */
 export const spreadColumns = ['up_to_ms', 'requests_now', 'requests_before'] as const;
 
+/** Columns by which steps are known that the pictures of an incident are made of. */
+export const pictureColumns = {
+  course: courseColumns,
+  spread: spreadColumns,
+  calls: ['caller', 'callee'],
+  failing: ['service_name', 'name', 'spans', 'errors', 'spans_before', 'errors_before'],
+  slow: ['service_name', 'name', 'spans', 'slow_spans', 'p95_nano', 'p95_before_nano'],
+  changes: ['first_seen', 'kind', 'service', 'version', 'flag', 'flag_value'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
 /** What stands beside an incident in lists and is searched, of the conclusion that its document tells. */
 export interface Finding extends Pick<Conclusion, 'root_cause' | 'service' | 'category' | 'confidence' | 'trend'> {
   /** The texts of its claims. */

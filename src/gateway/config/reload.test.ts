@@ -29,6 +29,7 @@ const others: Readonly<Record<string, unknown>> = {
   governance: { rules: [{ columns: ['body'], action: 'deny' }] },
   costGuard: { mode: 'enforce', dailyBytes: '1GB', maxQueryBytes: '1GB' },
   ingest: { enabled: false, retentionDays: 1, collector: { endpoint: 'https://collector.example' } },
+  views: false,
   audit: { statements: true },
   ownTelemetry: { otlp: { endpoint: 'https://collector.example' }, prometheus: { enabled: true, port: 1 } },
   scim: { organizations: [{ organization: 'Acme', emailDomain: 'acme.example' }] },

@@ -21,6 +21,7 @@ const fixed: Readonly<Record<string, string>> = {
   listen: 'it listens already',
   allowedHosts: bySetUp,
   allowedOrigins: bySetUp,
+  views: bySetUp,
   dataDirectory: 'this process holds the one it has',
   ingest: 'the receiver was started with it',
   limits: 'what is under way was counted under it',

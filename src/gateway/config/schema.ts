@@ -117,6 +117,7 @@ export const configSchema = z
       .prefault({}),
     allowedHosts: z.array(hostName).default([]).describe('Host names beside those of publicUrl, authUrl and loopback'),
     allowedOrigins: z.array(pageOrigin).default([]).describe('Browser origins beside that of publicUrl'),
+    views: flag.default(true).describe('Whether clients that can do so show results as tables and pictures (MCP Apps)'),
     dataDirectory: text
       .default('.sightline')
       .describe('Where all is kept that no database holds; relative to this file'),

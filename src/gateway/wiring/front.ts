@@ -14,6 +14,7 @@ import { createTools, describeIngest } from '../../tools/index.ts';
 import { createQueryOtel } from '../../tools/query-otel.ts';
 import { clients } from '../../web/client-setup/index.ts';
 import { createPages } from '../../web/pages.ts';
+import { view } from '../../web/view.ts';
 import { createAdminHandler } from '../admin/handler.ts';
 import { createAdminKeys } from '../admin/keys.ts';
 import type { Config } from '../config/schema.ts';
@@ -79,6 +80,7 @@ export const frontWiring: Wiring<FrontParts> = {
   mcp: ({ tools, verifier, rateLimit, audit, issuer, instruments, urls, seat, foundation: { config, logger } }) =>
     createMcp({
       tools,
+      view: config.views ? view : undefined,
       serverInfo: product,
       instructions,
       authenticate: verifier,

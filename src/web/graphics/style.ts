@@ -1,9 +1,5 @@
-/** How pictures look, with the colors of the page that they stand in. Text has the same size at every width. */
+/** How pictures look, in the colors of the palette. Text has the same size at every width. */
 export const graphicsStyle = `
-:root { --gfx-0: #2458d3; --gfx-1: #9a4a00; --gfx-2: #14746f; --gfx-3: #7a3fb0; --gfx-4: #5b6675; --gfx-5: #a1356f; --gfx-bad: #b3261e; --gfx-grid: #d9dee5; --gfx-after: rgb(179 38 30 / .07); }
-@media (prefers-color-scheme: dark) {
-  :root { --gfx-0: #8fb0ff; --gfx-1: #f0a35e; --gfx-2: #5cc8bf; --gfx-3: #c9a2f2; --gfx-4: #a8b3c1; --gfx-5: #f08fc0; --gfx-bad: #ff9d94; --gfx-grid: #2c3542; --gfx-after: rgb(255 157 148 / .1); }
-}
 .gfx { display: block; width: 100%; overflow: visible; font: 11px/1 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; font-variant-numeric: tabular-nums; }
 .gfx text { fill: var(--text); }
 .gfx .x, .gfx .y, .gfx .value { fill: var(--soft); }

@@ -128,6 +128,7 @@ export const without: Readonly<Record<string, string>> = {
   'test/mcp/conformance.test.ts': 'the endpoint with tools of its own, without storage',
   'test/mcp/large-answers.test.ts': 'the endpoint with tools of its own, without storage',
   'test/mcp/page-calls.test.ts': 'the endpoint with tools of its own, without storage',
+  'test/mcp/views.test.ts': 'the endpoint with tools of its own, without storage',
   'test/mcp/wire.test.ts': 'the endpoint with tools of its own, without storage',
   'test/playbook-behaviour.test.ts': 'an agent by itself',
   'test/playbook-changes.test.ts': 'an agent by itself',
@@ -143,5 +144,6 @@ export const without: Readonly<Record<string, string>> = {
   'test/transfer/databases.test.ts': 'moves between all databases, in every run',
   'test/transfer/files.test.ts': 'a file by itself',
   'test/transfer/telemetry-clickhouse.test.ts': 'a warehouse by itself',
+  'test/view-file.test.ts': 'a generated file',
   'test/web/html.test.ts': 'templates',
 };

@@ -40,7 +40,7 @@ function answerHtml({ seq, time, content, parts }: ChatMessage, behind: readonly
       .filter((part) => part.type === 'finding')
       .map(({ evidence_id: id, text }) => ({ text, status: 'supported', evidence_ids: [id] })),
     steps,
-    marks: marksOf(steps, found?.investigation.conclusion, { listed: [], total: 0, active: 0 }),
+    marks: marksOf(steps, found?.investigation.conclusion, { listed: [] }),
     place: `message-${seq}`,
     links: { to },
   });

@@ -1,10 +1,10 @@
-import type { InvestigationStep } from '../../../contract/storage/index.ts';
+import { pictureColumns } from '../../../contract/storage/index.ts';
 import { bars } from '../../graphics/bars.ts';
 import type { Picture } from '../../graphics/picture.ts';
 import type { Unit } from '../../graphics/scale.ts';
 import { series, type Mark } from '../../graphics/series.ts';
 import { tracePicture } from './pictures.ts';
-import { asMilliseconds, cellsOf, has, percentOf, slow, type Cells } from './rows.ts';
+import { asMilliseconds, cellsOf, has, percentOf, type Cells, type DrawnStep } from './rows.ts';
 
 interface Comparison {
   readonly needs: readonly string[];
@@ -20,7 +20,7 @@ const place = (row: Cells): string =>
 /** Steps whose rows are figures of now beside those of before; the first that fits. */
 const comparisons: readonly Comparison[] = [
   {
-    needs: slow,
+    needs: pictureColumns.slow,
     title: '95th percentile',
     unit: 'ms',
     read: (row) => ({
@@ -108,7 +108,7 @@ interface Drawn {
 }
 
 /** The rows of a step as bars, a course or a trace, where they are of that shape. */
-export function stepPicture(step: InvestigationStep, { id, marks = [], about = '' }: Drawn): Picture | undefined {
+export function stepPicture(step: DrawnStep, { id, marks = [], about = '' }: Drawn): Picture | undefined {
   if (step.rows.length === 0 || step.error !== undefined) return undefined;
   const trace = tracePicture(step, id, 12);
   if (trace) return trace;
@@ -131,7 +131,7 @@ export function stepPicture(step: InvestigationStep, { id, marks = [], about = '
   });
 }
 
-function onsetPicture(step: InvestigationStep, id: string, marks: readonly Mark[]): Picture | undefined {
+function onsetPicture(step: DrawnStep, id: string, marks: readonly Mark[]): Picture | undefined {
   const rows = cellsOf(step);
   const total = (row: Cells): number => Math.max(row.number('spans'), row.number('total'), row.number('times'));
   return series({

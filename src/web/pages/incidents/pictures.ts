@@ -1,28 +1,37 @@
-import {
-  courseColumns,
-  spreadColumns,
-  type Conclusion,
-  type InvestigationStep,
-} from '../../../contract/storage/index.ts';
+import { pictureColumns, type Conclusion, type InvestigationStep } from '../../../contract/storage/index.ts';
 import { histogram } from '../../graphics/bars.ts';
 import type { Picture } from '../../graphics/picture.ts';
 import { series, type Mark, type Series } from '../../graphics/series.ts';
 import { serviceMap, type MapNode } from '../../graphics/service-map.ts';
 import { waterfall } from '../../graphics/waterfall.ts';
-import { asMilliseconds, cellsOf, has, percentOf, worseOperations, type Cells, type Rows } from './rows.ts';
+import {
+  asMilliseconds,
+  cellsOf,
+  has,
+  percentOf,
+  worseOperations,
+  type Cells,
+  type DrawnStep,
+  type Rows,
+} from './rows.ts';
 
 /** What the steps of an investigation hold, so that it is drawn as it was found, without a query. */
-export interface Shown {
+export interface Drawn {
+  readonly steps: readonly DrawnStep[];
+  readonly conclusion: Pick<Conclusion, 'service' | 'suspicions'> | undefined;
+  readonly marks: readonly Mark[];
+}
+
+export interface Shown extends Drawn {
   readonly steps: readonly InvestigationStep[];
   readonly conclusion: Conclusion | undefined;
-  readonly marks: readonly Mark[];
 }
 
 const fewest = 5;
 
 /** How the operation fared by which the trouble is felt. */
-export function coursePictures({ steps, marks }: Shown): readonly Picture[] {
-  const step = steps.find((one) => has(one, courseColumns));
+export function coursePictures({ steps, marks }: Drawn): readonly Picture[] {
+  const step = steps.find((one) => has(one, pictureColumns.course));
   const rows = step === undefined ? [] : cellsOf(step);
   const times = rows.map((row) => row.time('bucket'));
   if (step === undefined || rows.length < 2) return [];
@@ -70,14 +79,14 @@ export function coursePictures({ steps, marks }: Shown): readonly Picture[] {
 }
 
 /** Of which service and operation that is. */
-export function courseOf({ steps }: Shown): { readonly service: string; readonly operation: string } | undefined {
-  const step = steps.find((one) => has(one, courseColumns));
+export function courseOf({ steps }: Drawn): { readonly service: string; readonly operation: string } | undefined {
+  const step = steps.find((one) => has(one, pictureColumns.course));
   const [row] = step === undefined ? [] : cellsOf(step);
   return row && { service: row.text('service_name'), operation: row.text('name') };
 }
 
-export function spreadPicture({ steps }: Shown): Picture | undefined {
-  const step = steps.find((one) => has(one, spreadColumns));
+export function spreadPicture({ steps }: Drawn): Picture | undefined {
+  const step = steps.find((one) => has(one, pictureColumns.spread));
   if (step === undefined || step.rows.length === 0) return undefined;
   const buckets = cellsOf(step).map((row) => ({
     upTo: row.number('up_to_ms'),
@@ -88,10 +97,10 @@ export function spreadPicture({ steps }: Shown): Picture | undefined {
 }
 
 /** Service map, and which of them is to blame. */
-export function mapPicture(shown: Shown): Picture | undefined {
+export function mapPicture(shown: Drawn): Picture | undefined {
   const { steps, conclusion } = shown;
   const calls = steps
-    .filter((step) => has(step, ['caller', 'callee']))
+    .filter((step) => has(step, pictureColumns.calls))
     .flatMap(cellsOf)
     .map((row) => ({ caller: row.text('caller'), callee: row.text('callee'), count: row.number('count') }));
   if (calls.length === 0) return undefined;

@@ -1,6 +1,14 @@
-import type { Conclusion, IncidentAlerts, InvestigationStep } from '../../../contract/storage/index.ts';
+import {
+  pictureColumns,
+  type Alert,
+  type Conclusion,
+  type InvestigationStep,
+} from '../../../contract/storage/index.ts';
 import { amount } from '../../graphics/scale.ts';
 import type { Mark } from '../../graphics/series.ts';
+
+/** What is drawn of a step. */
+export type DrawnStep = Pick<InvestigationStep, 'columns' | 'rows' | 'window' | 'error'>;
 
 /** A row of a step, whatever it holds. */
 export interface Cells {
@@ -38,9 +46,6 @@ export function has({ columns }: Rows, wanted: readonly string[]): boolean {
 export const percentOf = (part: number, whole: number): number => (whole === 0 ? 0 : (part / whole) * 100);
 export const asMilliseconds = (nanoseconds: number): number => nanoseconds / 1e6;
 
-const failing = ['service_name', 'name', 'spans', 'errors', 'spans_before', 'errors_before'];
-export const slow = ['service_name', 'name', 'spans', 'slow_spans', 'p95_nano', 'p95_before_nano'];
-
 export interface Worse {
   readonly service: string;
   readonly operation: string;
@@ -51,12 +56,12 @@ export interface Worse {
 }
 
 /** Operations that fail or are slow far more than before: the roughest of the agent's own measures. */
-export function worseOperations(steps: readonly InvestigationStep[]): readonly Worse[] {
+export function worseOperations(steps: readonly DrawnStep[]): readonly Worse[] {
   const rows = (wanted: readonly string[]): readonly Cells[] =>
     steps.filter((step) => has(step, wanted)).flatMap(cellsOf);
   const named = (row: Cells) => ({ service: row.text('service_name'), operation: row.text('name') });
   const found: readonly Worse[] = [
-    ...rows(failing).flatMap((row) => {
+    ...rows(pictureColumns.failing).flatMap((row) => {
       const failed = {
         now: row.number('errors'),
         of: row.number('spans'),
@@ -66,7 +71,7 @@ export function worseOperations(steps: readonly InvestigationStep[]): readonly W
         ? [{ ...named(row), failed }]
         : [];
     }),
-    ...rows(slow).flatMap((row) => {
+    ...rows(pictureColumns.slow).flatMap((row) => {
       const p95 = {
         now: asMilliseconds(row.number('p95_nano')),
         before: asMilliseconds(row.number('p95_before_nano')),
@@ -82,15 +87,17 @@ export function worseOperations(steps: readonly InvestigationStep[]): readonly W
   );
 }
 
+export interface MarkedAlert extends Pick<Alert, 'title' | 'startsAt'> {
+  readonly endsAt?: Date | undefined;
+}
+
 /** What is marked on every course: the beginning, deploys and flags, alerts. */
 export function marksOf(
-  steps: readonly InvestigationStep[],
-  conclusion: Conclusion | undefined,
-  { listed }: IncidentAlerts,
+  steps: readonly DrawnStep[],
+  conclusion: Pick<Conclusion, 'onset'> | undefined,
+  { listed }: { readonly listed: readonly MarkedAlert[] },
 ): readonly Mark[] {
-  const changes = steps
-    .filter((step) => has(step, ['first_seen', 'kind', 'service', 'version', 'flag', 'flag_value']))
-    .flatMap(cellsOf);
+  const changes = steps.filter((step) => has(step, pictureColumns.changes)).flatMap(cellsOf);
   const onset =
     conclusion?.onset === undefined
       ? []

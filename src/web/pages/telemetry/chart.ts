@@ -10,6 +10,7 @@ interface Column {
 }
 
 interface Shape {
+  readonly id: string;
   readonly rows: QueryResult['rows'];
   readonly time: Column | undefined;
   readonly category: Column | undefined;
@@ -20,7 +21,7 @@ const numberType = /int|float|double|dec|num|real/i;
 const timeText = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
 
 /** A time and numbers as a course, by category where there is one; a category and a number as bars; else no picture. */
-export function chartOf({ columns, rows }: Pick<QueryResult, 'columns' | 'rows'>): Picture | undefined {
+export function chartOf({ columns, rows }: Pick<QueryResult, 'columns' | 'rows'>, id = 'chart'): Picture | undefined {
   if (rows.length < 2) return undefined;
   const all = columns.map(({ name, type }, at) => ({ name, type, at }));
   const time = all.find(({ at }) => rows.every((row) => typeof row[at] === 'string' && timeText.test(row[at])));
@@ -32,6 +33,7 @@ export function chartOf({ columns, rows }: Pick<QueryResult, 'columns' | 'rows'>
   // More than one text says what a row is of: a picture by the first alone would say something else.
   if (first === undefined || texts.length > 1) return undefined;
   const shape: Shape = {
+    id,
     rows,
     time,
     category: texts[0],
@@ -40,7 +42,7 @@ export function chartOf({ columns, rows }: Pick<QueryResult, 'columns' | 'rows'>
   return time === undefined ? barsOf(shape) : courseOf(shape);
 }
 
-function courseOf({ rows, time, category, numbers }: Shape): Picture | undefined {
+function courseOf({ id, rows, time, category, numbers }: Shape): Picture | undefined {
   const [first] = numbers;
   if (time === undefined || first === undefined) return undefined;
   const at = (row: readonly unknown[]): number => Date.parse(String(row[time.at]));
@@ -58,7 +60,7 @@ function courseOf({ rows, time, category, numbers }: Shape): Picture | undefined
   const title =
     category === undefined ? numbers.map(({ name }) => name).join(', ') : `${first.name} by ${category.name}`;
   return series({
-    id: 'chart',
+    id,
     title: titled(title, lines.length, mostLines),
     unit: unitOf(first.name),
     from,
@@ -68,10 +70,10 @@ function courseOf({ rows, time, category, numbers }: Shape): Picture | undefined
   });
 }
 
-function barsOf({ rows, category, numbers: [first] }: Shape): Picture | undefined {
+function barsOf({ id, rows, category, numbers: [first] }: Shape): Picture | undefined {
   if (category === undefined || first === undefined) return undefined;
   return bars({
-    id: 'chart',
+    id,
     title: titled(`${first.name} by ${category.name}`, rows.length, mostBars),
     unit: unitOf(first.name),
     now: first.name,
