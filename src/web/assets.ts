@@ -191,7 +191,8 @@ figcaption { font-weight: 600; font-size: .9rem; margin-bottom: .35rem; }
   .strip .actions { margin-left: 0; }
   .alone { padding-top: 1.5rem; }
   main { padding-top: 1.25rem; }
-  .top nav { margin-left: -.7rem; }
+  .top nav { margin-left: -.5rem; }
+  .top nav a { padding: .3rem .5rem; }
   .who { margin-left: 0; }
   .card { padding: 1.15rem; }
   dl { grid-template-columns: 1fr; gap: 0; }

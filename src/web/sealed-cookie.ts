@@ -32,7 +32,8 @@ export function sealedCookie<Schema extends z.ZodType>(
         // A browser may send anything.
         return undefined;
       }
-      return schema.parse(parseJson(text));
+      // An earlier version may have kept something else.
+      return schema.safeParse(parseJson(text)).data;
     },
     write(visit, kept, maxAgeSeconds) {
       const sealed = vault.seal(Buffer.from(JSON.stringify(kept)), context(visit));

@@ -118,7 +118,7 @@ function countHtml(visit: MemberVisit, services: PageServices, counted: QueryAns
   ${warnings(counted.result)}`;
 }
 
-/** The one heard of last stands first. */
+/** Those heard of last stand first, to the minute. */
 function servicesIn({ columns, rows }: QueryResult): readonly Service[] {
   const all = cellsOf({ columns: columns.map(({ name }) => name), rows });
   const newest = (of: readonly Cells[]): number => Math.max(...of.map((row) => row.time('newest')));
@@ -133,7 +133,11 @@ function servicesIn({ columns, rows }: QueryResult): readonly Service[] {
       };
     })
     .filter((service) => Number.isFinite(service.newest))
-    .toSorted((a, b) => b.newest - a.newest);
+    .toSorted((a, b) => minuteOf(b) - minuteOf(a) || (a.name < b.name ? -1 : 1));
+}
+
+function minuteOf({ newest }: Service): number {
+  return Math.floor(newest / 60_000);
 }
 
 function refusalsHtml({ refusals }: IngestActivity): Html {
