@@ -148,7 +148,7 @@ describe('telemetry at pages', () => {
     expect(page.html).not.toContain(canary);
     expect(readable((await shown(glen, '1 row')).html)).toContain(canary);
     const other = await run(glen, `SELECT count(*) AS cart FROM otel.spans WHERE service_name = 'cart'`);
-    expect(readable(other.html)).toMatch(/cart BIGINT 0 /);
+    expect(readable(other.html)).toMatch(/cart \w+ 0 /);
   }, 60_000);
 
   it('leads from a trace id to the trace, whose every text is text', async () => {
@@ -199,7 +199,7 @@ describe('telemetry at pages', () => {
     expect(forged.status).toBe(403);
     expect((await calls()).length).toBe(before);
 
-    expect(readable((await run(ada, 'SELECT 41 + 1 AS answer')).html)).toContain('answer INTEGER 42');
+    expect(readable((await run(ada, 'SELECT 41 + 1 AS answer')).html)).toMatch(/answer \w+ 42 /);
     await run(ada, 'SELECT nothing FROM otel.spans');
     const after = await calls();
     expect(after.length).toBe(before + 2);
@@ -216,7 +216,7 @@ describe('telemetry at pages', () => {
     expect(page.status).toBe(400);
     expect(readable(page.html)).toContain('There is no column "servce_name". Did you mean service_name');
     const mended = await ada.press(page, 'Run this instead');
-    expect([mended.status, readable(mended.html).includes('service_name VARCHAR')]).toEqual([200, true]);
+    expect([mended.status, /2 rows,.* service_name \w+ /.test(readable(mended.html))]).toEqual([200, true]);
     expect((await run(ada, 'DROP TABLE otel.spans')).status).toBe(400);
     expect(readable((await run(ada, 'SELECT 1', { start: 'soon' })).html)).toContain('start is not a time');
   });
@@ -227,7 +227,7 @@ describe('telemetry at pages', () => {
     const next = await ada.press(page, 'Next rows');
     expect(readable(next.html)).toContain('200 rows, from row 501 on');
     const filtered = await ada.press(next, 'From the first row', { contains: '699' });
-    expect(readable(filtered.html)).toMatch(/1 row\b.*number BIGINT 699 /);
+    expect(readable(filtered.html)).toMatch(/1 row\b.*number \w+ 699 /);
   });
 
   it('finds attributes, and takes no SQL in their place', async () => {
