@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { access, chmod, chown, mkdir, readFile, readdir, stat } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { callTool } from '../support/call.ts';
 import { credentials, exchange, removeDirectory, root, temporaryDirectory } from '../support/gateway.ts';
+import { freePort } from '../support/listen.ts';
 import { until } from '../support/workers.ts';
 import { cleanEnvironment } from './support/checkout.ts';
 import { nodeOptions } from '../support/start-command.ts';
@@ -143,12 +143,3 @@ describe('the image', () => {
     await expect(run(process.execPath, ['-e', script], { env, ...stranger })).rejects.toThrow('EACCES');
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' ? (address?.port ?? 0) : 0;
-}

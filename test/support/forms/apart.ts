@@ -29,6 +29,7 @@ export const apart: readonly Apart[] = [
     'test/tools-reference.test.ts',
     'test/warehouse-trouble.test.ts',
     'test/broken-configs.test.ts',
+    'test/shipping/chart.test.ts',
   ].map((file) => ({
     file,
     forms: all,
@@ -44,6 +45,7 @@ export const apart: readonly Apart[] = [
     'test/shipping/image.test.ts',
     'test/shipping/package.test.ts',
     'test/shipping/plugin-folder.test.ts',
+    'test/shipping/release.test.ts',
     'test/upgrade.test.ts',
   ].map((file) => ({
     file,
