@@ -13,7 +13,9 @@ const isCheckout = fs.existsSync(source);
 const required = isCheckout ? [24, 0, 0] : [22, 23, 2];
 
 if (isOlder(process.versions.node.split('.').map(Number), required)) {
-  const hint = isCheckout ? '; npm start and npm run sightline bring their own' : '';
+  const hint = isCheckout
+    ? '; npm start and npm run sightline bring their own'
+    : '; npm install node@24 in the same folder brings one for npx';
   process.stderr.write(
     `error: sightline needs Node.js ${required.join('.')} or later and this is ${process.versions.node}${hint}.\n`,
   );

@@ -28,7 +28,7 @@ describe('the check of the Node version', () => {
     expect(await startedOn(version, compiled)).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: `error: sightline needs Node.js 22.23.2 or later and this is ${version}.\n`,
+      stderr: `error: sightline needs Node.js 22.23.2 or later and this is ${version}; npm install node@24 in the same folder brings one for npx.\n`,
     });
   });
 
