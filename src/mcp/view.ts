@@ -33,8 +33,8 @@ const mimeType = 'text/html;profile=mcp-app';
 const base = 'ui://sightline/';
 const longestUri = 200;
 
-/** Each of them gives its model two or three more tools where a server has resources, and shows no view. */
-const readers: ReadonlySet<unknown> = new Set(['claude-code', 'gemini-cli-mcp-client', 'opencode']);
+/** Each of them gives its model two or three more tools where a server has resources, and shows no view; mcp-remote adds its name. */
+const readers = /^(?:claude-code|gemini-cli-mcp-client|opencode)(?: |$)/;
 
 /** Nothing is loaded from anywhere. An absent policy is taken for a mistake by some hosts; ChatGPT reads a form of its own. */
 const policy = {
@@ -72,7 +72,7 @@ export function serveView({ html, tools }: View, serverInfo: Implementation): Se
       const extensions = isObject(clientCapabilities) ? clientCapabilities['extensions'] : undefined;
       const shows = isObject(extensions) && isObject(extensions[extension]);
       // Not all hosts that show views say so: VS Code does not, and one of Claude's first requests is empty.
-      const reads = shows || !isObject(clientInfo) || !readers.has(clientInfo['name']);
+      const reads = shows || !readers.test(nameOf(clientInfo));
       return { tools: {}, ...(reads && { resources: {} }), extensions: { [extension]: {} } };
     },
     answers: (method) => Object.hasOwn(results, method),
@@ -81,4 +81,9 @@ export function serveView({ html, tools }: View, serverInfo: Implementation): Se
       return era === 'modern' ? { ...result, ...modern } : { ...result };
     },
   };
+}
+
+function nameOf(clientInfo: unknown): string {
+  const name = isObject(clientInfo) ? clientInfo['name'] : undefined;
+  return typeof name === 'string' ? name : '';
 }

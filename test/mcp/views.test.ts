@@ -73,10 +73,10 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     const both = { tools: {}, resources: {}, extensions: { [extension]: {} } };
     const bare = { tools: {}, extensions: { [extension]: {} } };
     const expected = (capabilities: Fields) => ({ result: expect.objectContaining({ capabilities }) });
-    for (const name of ['Visual Studio Code', 'claude-ai', 'anything']) {
+    for (const name of ['Visual Studio Code', 'claude-ai', 'opencoder']) {
       expect(await told(name)).toMatchObject(expected(both));
     }
-    for (const name of ['claude-code', 'gemini-cli-mcp-client', 'opencode']) {
+    for (const name of ['claude-code', 'gemini-cli-mcp-client', 'opencode', 'opencode (via mcp-remote 0.15.1)']) {
       expect(await told(name)).toMatchObject(expected(bare));
       expect(await told(name, shows)).toMatchObject(expected(both));
     }
