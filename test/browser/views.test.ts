@@ -107,6 +107,19 @@ withChromium((launch) => {
     }
   }
 
+  it('keeps its style where a host that writes its own policy ends the head early, as the inspector does', async () => {
+    const shifted = viewHtml.replace('<title>', '</head><body><title>');
+    const stage = await theatre.show(shifted, {});
+    try {
+      await stage.give({ sql: 'SELECT 1' }, resultOf(queried(['n'], [[1]])));
+      await stage.frame.locator('main h1').waitFor();
+      const family = await stage.frame.evaluate('getComputedStyle(document.body).fontFamily');
+      expect(family).toMatch(/system-ui/);
+    } finally {
+      await stage.close();
+    }
+  });
+
   describe.each(['2025-11-25', '2026-07-28'] as const)('a host of %s', (era) => {
     let host: Host;
     let html: string;

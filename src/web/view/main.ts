@@ -54,6 +54,8 @@ function settle(context: Fields): void {
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset['theme'] = theme;
 }
 
+// A host that writes its own policy into the file may end the head early; what is drawn replaces the body.
+document.head.append(...document.querySelectorAll('style'));
 show(el('p', { class: 'soft', role: 'status' }, 'Waiting for the result…'));
 
 // A result may come before the host has said what it can.
