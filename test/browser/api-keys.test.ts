@@ -88,7 +88,7 @@ withChromium((launch) => {
       await page.getByRole('button', { name: 'Create key' }).click();
       const secret = await textOf(page, 'client-secret');
       await page.locator('[data-copy=client-secret]').click();
-      await page.getByRole('button', { name: 'Copied' }).waitFor();
+      await page.getByRole('button', { name: 'Copied', exact: true }).waitFor();
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
       await page.context().close();
 
