@@ -203,8 +203,8 @@ figcaption { font-weight: 600; font-size: .9rem; margin-bottom: .35rem; }
 `.trimStart();
 
 /**
- * What a page does besides, in a browser that runs scripts: copy buttons, the local time where the pointer rests, and what is new
- * in a live page. Nothing depends on it.
+ * What a page does besides, in a browser that runs scripts: copy buttons, the local time where the pointer rests, how far a
+ * picture's axis is from it, and what is new in a live page. Nothing depends on it.
  */
 const script = `
 function enrich(root) {
@@ -223,6 +223,8 @@ function enrich(root) {
     const at = new Date(time.dateTime);
     if (!Number.isNaN(at.getTime())) time.title = at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
   }
+  const here = new Intl.DateTimeFormat('en', { timeZoneName: 'longOffset' }).formatToParts().find(({ type }) => type === 'timeZoneName')?.value.replace('GMT', 'UTC');
+  for (const zone of root.querySelectorAll('[data-utc]')) if (here !== 'UTC') zone.textContent = 'UTC; your clock is ' + here;
   for (const part of root.querySelectorAll('[data-scripted]')) part.hidden = false;
 }
 enrich(document);

@@ -124,9 +124,9 @@ export function warning(text: Renderable): Html {
 }
 
 /** A picture under its title, and behind a click the same as a table. */
-export function figure({ title, svg, columns, rows }: Picture): Html {
+export function figure({ title, svg, columns, rows, timed }: Picture): Html {
   return html`<figure>
-    <figcaption>${title}</figcaption>
+    <figcaption>${title}${timed && html` <small data-utc>UTC</small>`}</figcaption>
     ${svg}
     ${
       rows.length > 0 &&

@@ -76,6 +76,18 @@ withChromium((launch) => {
       180_000,
     );
 
+    it('says how far the axes are from the clock of who looks', async () => {
+      const page = await open('far@acme.example', { timeZone: 'Asia/Kolkata' });
+      const caption = page.locator('figcaption', { hasText: 'Failing requests' });
+      expect(await caption.textContent()).toBe('Failing requests UTC; your clock is UTC+05:30');
+      await page.context().close();
+      const plain = await open('near@acme.example', { javaScript: false });
+      expect(await plain.locator('figcaption', { hasText: 'Failing requests' }).textContent()).toBe(
+        'Failing requests UTC',
+      );
+      await plain.context().close();
+    }, 180_000);
+
     it('is walked by keyboard: actions, the message, what is folded', async () => {
       const page = await open('keys@acme.example', { width: 1280, height: 800 });
       const reached: string[] = [];

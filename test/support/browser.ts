@@ -15,6 +15,13 @@ export interface View {
   readonly height: number;
 }
 
+/** And by whom. */
+export interface Seen extends View {
+  readonly javaScript: boolean;
+  /** Such as `Asia/Kolkata`. */
+  readonly timeZone: string;
+}
+
 /** Every page has to be good in each. */
 export const views: readonly View[] = [
   { name: 'light', colorScheme: 'light', width: 1280, height: 800 },
@@ -41,12 +48,14 @@ export async function openPage(
     width = 1280,
     height = 800,
     javaScript = true,
-  }: Partial<View & { javaScript: boolean }> = {},
+    timeZone = 'UTC',
+  }: Partial<Seen> = {},
 ): Promise<Page> {
   const context = await browser.newContext({
     colorScheme,
     viewport: { width, height },
     javaScriptEnabled: javaScript,
+    timezoneId: timeZone,
     reducedMotion: 'reduce',
   });
   const page = await context.newPage();

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { z } from 'zod';
-import { openPage, type View } from './browser.ts';
+import { openPage, type Seen } from './browser.ts';
 import {
   removeDirectory,
   sightline,
@@ -22,7 +22,7 @@ export interface Site {
   /** A link with which a new account sets its password, as an operator hands it out. */
   passwordLink(email: string, role?: 'admin' | 'member'): Promise<string>;
   /** A page where a new account is signed in. */
-  signedIn(email: string, how?: Partial<View & { javaScript: boolean }>): Promise<Page>;
+  signedIn(email: string, how?: Partial<Seen>): Promise<Page>;
   /** The status that a call with this token is answered with. */
   answer(token: string): Promise<number>;
   close(): Promise<void>;

@@ -8,6 +8,8 @@ export interface Picture {
   readonly svg: Html;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
+  /** Its axis is time, in UTC. */
+  readonly timed?: boolean;
 }
 
 interface Drawing extends Omit<Picture, 'svg'> {
@@ -23,13 +25,13 @@ interface Drawing extends Omit<Picture, 'svg'> {
 /** Columns and rows of a table are as many as a person may want to read. */
 const mostRows = 200;
 
-export function picture({ id, height, kind, body, title, description, columns, rows }: Drawing): Picture {
+export function picture({ id, height, kind, body, title, description, columns, rows, ...rest }: Drawing): Picture {
   const svg = html`<svg class="gfx ${kind}" role="img" aria-labelledby="${id}-t ${id}-d" height="${height}">
     <title id="${id}-t">${title}</title>
     <desc id="${id}-d">${description}</desc>
     ${body}
   </svg>`;
-  return { title, description, svg, columns, rows: rows.slice(0, mostRows) };
+  return { ...rest, title, description, svg, columns, rows: rows.slice(0, mostRows) };
 }
 
 /** Shown by a browser where the pointer rests, without a script. */

@@ -93,7 +93,7 @@ export function series(input: Series): Picture {
       ),
     ...(lines[0] !== undefined && lines[0].points.length <= mostTips ? tips(lines, { x, width, unit, top }) : []),
   ];
-  return picture({ id, height: top + tall + 22, kind: 'plot', body, title, ...told(input, lines) });
+  return picture({ id, height: top + tall + 22, kind: 'plot', timed: true, body, title, ...told(input, lines) });
 }
 
 function told(

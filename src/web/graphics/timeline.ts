@@ -50,6 +50,7 @@ export function timeline({ id, title, events: all }: Timeline): Picture {
     id,
     title,
     kind: 'rows',
+    timed: true,
     height: base + 22,
     body,
     description: `${events.map(({ at, label: text }) => `${clock(at)} ${text}`).join('; ')}.`,

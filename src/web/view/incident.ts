@@ -30,7 +30,7 @@ export function incidentView(found: Fields, canCall: boolean): HTMLElement {
     const { structured, said } = answerOf(await call('read_incident', { incident_id: key, evidence_id: 'pictures' }));
     if (structured === undefined) throw new Error(said);
     const all = list(fields(structured['investigation'])['steps']).map(fields);
-    pictures.replaceChildren(...picturesOf(all, found).map((picture) => figure(picture)));
+    pictures.replaceChildren(...picturesOf(all, found).map((picture) => figure(picture, picture.timed && 'UTC')));
     if (pictures.childElementCount === 0) pictures.append(el('p', { class: 'soft' }, 'Its evidence makes no picture.'));
   }
 
@@ -46,7 +46,7 @@ export function incidentView(found: Fields, canCall: boolean): HTMLElement {
     {},
     header(incident),
     events.length > 1 && [
-      figure(timeline({ id: 'timeline', title: 'What happened when', events })),
+      figure(timeline({ id: 'timeline', title: 'What happened when', events }), 'UTC'),
       el(
         'ol',
         { dir: 'auto' },
@@ -211,7 +211,7 @@ function evidenceView(step: Fields, canCall: boolean): HTMLElement {
   return el(
     'div',
     {},
-    picture && figure(picture),
+    picture && figure(picture, picture.timed && 'UTC'),
     rows.length > 0 && sortable(columns, rows),
     el('pre', { tabindex: '0' }, sql),
     // Other MCP servers were asked in a language of their own.

@@ -39,7 +39,7 @@ export function queryView(first: Fields, sql: string, canCall: boolean): HTMLEle
     root.replaceChildren(
       head,
       ...warnings,
-      picture ? figure(picture) : '',
+      picture ? figure(picture, picture.timed && 'UTC') : '',
       sortable(
         held.columns.map(({ name }) => name),
         rows,
