@@ -43,13 +43,7 @@ export function withChromium(suites: (launch: () => Promise<Browser>) => void): 
 /** A page in a context of its own, as a person with nothing stored yet has it. */
 export async function openPage(
   browser: Browser,
-  {
-    colorScheme = 'light',
-    width = 1280,
-    height = 800,
-    javaScript = true,
-    timeZone = 'UTC',
-  }: Partial<Seen> = {},
+  { colorScheme = 'light', width = 1280, height = 800, javaScript = true, timeZone = 'UTC' }: Partial<Seen> = {},
 ): Promise<Page> {
   const context = await browser.newContext({
     colorScheme,

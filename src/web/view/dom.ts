@@ -58,7 +58,7 @@ const drawn = new Set('svg g path rect circle line text tspan title desc defs ma
 const acting = /^on|href$|^style$|^src/i;
 
 /** A picture of the pages. Its markup is escaped where it is made; what no picture has is refused all the same. */
-export function figure({ title, svg }: Picture, note: string | false | undefined = undefined): HTMLElement {
+export function figure({ title, svg }: Picture, note?: string | false): HTMLElement {
   const template = document.createElement('template');
   template.innerHTML = String(svg);
   for (const element of template.content.querySelectorAll('*')) {
