@@ -232,10 +232,14 @@ enrich(document);
 const live = document.querySelector('[data-live]');
 if (live) {
   const news = new EventSource(live.dataset.live);
+  let looks = 0;
   news.addEventListener('changed', async () => {
+    const look = (looks += 1);
     const answer = await fetch(location.pathname + location.search);
-    if (!answer.ok) return;
-    const now = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const body = await answer.text();
+    // A slower answer to an earlier look would put an older state in the place of a newer one.
+    if (!answer.ok || look !== looks) return;
+    const now = new DOMParser().parseFromString(body, 'text/html');
     for (const part of now.querySelectorAll('[data-part]')) {
       const shown = document.getElementById(part.id);
       if (!shown || shown.dataset.part === part.dataset.part) continue;

@@ -196,7 +196,7 @@ describe('the Helm chart', () => {
         ],
       },
     });
-    // Nobody reads the metrics whom the policy does not name.
+    // Only peers that the policy names may read the metrics.
     const closed = of((await helm.template({ ...embedded, metrics: { enabled: true } })).objects, 'NetworkPolicy');
     expect(closed).toMatchObject({ spec: { ingress: [{ ports: [{ port: 'http' }] }] } });
   });

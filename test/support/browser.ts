@@ -15,7 +15,7 @@ export interface View {
   readonly height: number;
 }
 
-/** And by whom. */
+/** A view with the browser's settings. */
 export interface Seen extends View {
   readonly javaScript: boolean;
   /** Such as `Asia/Kolkata`. */
