@@ -4,6 +4,7 @@ import {
   auditSeals,
   chainRecords,
   chainRoot,
+  instanceId,
   type AuditPlace,
   type AuditRecord,
   type AuditRegister,
@@ -97,6 +98,7 @@ export class AuditChains {
     const seals = auditSeals(vault, organizationId);
     const openedAt = now();
     const opened = await database.write(async (scope) => {
+      if (organizationId === instanceId) await scope.keepInstance(openedAt);
       // Only who opens a chain waits for another one who does.
       await scope.lockCounter('audit chains');
       const { chains, ...known } = await registerOf(scope, (seal, register) => seals.register.fits(seal, register));

@@ -117,6 +117,15 @@ export class Scope {
     return value;
   }
 
+  /** What the audit of the instance refers to: looks like an organization that was removed. */
+  async keepInstance(at: Date): Promise<void> {
+    const id = this.organizationId;
+    await this.#knex('organizations')
+      .insert({ id, name: id, name_key: id, created_at: at.getTime(), deleted_at: at.getTime(), purge_at: null })
+      .onConflict('id')
+      .ignore();
+  }
+
   #owned(rows: object | readonly object[]): object | readonly object[] {
     const own = (row: object) => ({ ...row, organization_id: this.organizationId });
     return Array.isArray(rows) ? rows.map(own) : own(rows);

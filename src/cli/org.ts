@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { foldCase, SightlineError } from '../contract/core/index.ts';
+import { instanceId } from '../contract/storage/index.ts';
 import { operations } from '../gateway/admin/index.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
@@ -85,7 +86,9 @@ export const register: Register = (program, output, summary) => {
 
 async function listDeleted(settings: Settings, output: Output): Promise<void> {
   const all = await withWorkspace(settings, ({ storage }) => storage.directory.deletedOrganizations.list());
-  const rows = all.map(({ id, name, purgeAt }) => ({ id, name, until: purgeAt?.toISOString() ?? null }));
+  const rows = all
+    .filter(({ id }) => id !== instanceId)
+    .map(({ id, name, purgeAt }) => ({ id, name, until: purgeAt?.toISOString() ?? null }));
   output.result(rows, () =>
     table(
       output,

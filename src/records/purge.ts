@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger, OrganizationId } from '../contract/core/index.ts';
-import type { DeletedOrganization, Storage } from '../contract/storage/index.ts';
+import { instanceId, type DeletedOrganization, type Storage } from '../contract/storage/index.ts';
 
 export interface PurgeOptions {
   readonly storage: Pick<Storage, 'directory' | 'workspace'>;
@@ -24,6 +24,7 @@ export class Purge {
     const { storage, logger } = this.#options;
     for (const organization of await storage.directory.deletedOrganizations.list()) {
       if (signal.aborted) return;
+      if (organization.id === instanceId) continue;
       try {
         await this.#purge(organization, turn, signal);
       } catch (error) {

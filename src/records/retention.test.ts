@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import storageKnex from '../../plugins/storage-knex/index.ts';
 import { silentLogger, testHost } from '../../test/contract/host.ts';
 import { ada, eventually, newChat, newIncident, soon } from '../../test/contract/storage/stage.ts';
-import type { AuditRecord, Storage, Workspace } from '../contract/storage/index.ts';
+import { instanceId, type AuditRecord, type Storage, type Workspace } from '../contract/storage/index.ts';
 import { createRetention, type Keep, type RetentionOptions } from './retention.ts';
 
 const dayMs = 86_400_000;
@@ -61,6 +61,17 @@ describe('retention', () => {
     await eventually(async () => (await records()).every((count) => count === 1));
     await retention.stop();
     expect(await records()).toEqual([1, 1]);
+  });
+
+  it('removes what is older of the instance, of which nothing is elsewhere', async () => {
+    const { audit } = storage.workspace(instanceId);
+    await audit.append([record(daysAgo(11)), record(daysAgo(9))]);
+    const forgotten: string[] = [];
+    const retention = made({ auditDays: 10, forget: async (id) => void forgotten.push(id) });
+    retention.start();
+    await eventually(async () => (await audit.list({ limit: 9 })).length === 1);
+    await retention.stop();
+    expect(forgotten).toEqual([]);
   });
 
   it('keeps for ever what has no end', async () => {

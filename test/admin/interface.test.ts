@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { allOperations, placesOf, routeOf } from '../../src/gateway/admin/index.ts';
 import type { Operation } from '../../src/gateway/admin/operation.ts';
+import { instanceId } from '../../src/contract/storage/index.ts';
+import { eventually } from '../contract/storage/stage.ts';
 import { callTool } from '../support/call.ts';
 import {
   createKey,
@@ -13,6 +15,7 @@ import {
   main,
   removeDirectory,
   root,
+  sightline,
   sightlineJson,
   startGateway,
   temporaryDirectory,
@@ -194,6 +197,47 @@ describe('a key of the admin interface', () => {
     }
     const { body } = await send('get', '/organizations', { secret });
     expect(body).toEqual({ items: [expect.objectContaining({ id: acme })] });
+  });
+
+  it('of all organizations leaves records of calls that name none, which verify and are exported', async () => {
+    const { id, secret } = await newKey('--all-organizations');
+    expect((await send('get', '/organizations', { secret })).status).toBe(200);
+    expect((await send('post', '/people/nobody/disable', { secret })).status).toBe(404);
+    expect((await send('get', '/organizations/nowhere/keys', { secret })).status).toBe(404);
+    const records = z.looseObject({
+      organization: z.string(),
+      event: z.string(),
+      target: z.string(),
+      outcome: z.string(),
+    });
+    const told = async () =>
+      (await sightline(directory, ['audit', 'export', '-', '--org', instanceId])).stdout
+        .trim()
+        .split('\n')
+        .map((line) => z.looseObject({}).parse(JSON.parse(line)))
+        .filter((line) => line['type'] === 'record' && (line['subject'] === id || line['target'] === id))
+        .map((line) => records.parse(line));
+    await eventually(async () => (await told()).length === 4);
+    expect(
+      (await told()).map(({ organization, event, target, outcome }) =>
+        [organization, event, target === id ? 'it' : target, outcome].join(' '),
+      ),
+    ).toEqual([
+      `${instanceId} admin_key.created it ok`,
+      `${instanceId} admin.call listOrganizations ok`,
+      `${instanceId} admin.call disablePerson not_found`,
+      `${instanceId} admin.call listKeys not_found`,
+    ]);
+    const verified = await sightlineJson(
+      directory,
+      ['audit', 'verify'],
+      z.looseObject({ ok: z.boolean(), heads: z.array(z.looseObject({ organization: z.string() })) }),
+    );
+    expect([verified.ok, verified.heads.some(({ organization }) => organization === instanceId)]).toEqual([true, true]);
+    expect((await sightline(directory, ['org', 'list', '--deleted'])).stdout).not.toContain(instanceId);
+    const other = await newKey('--org', 'Acme');
+    expect((await send('get', `/organizations/${instanceId}/audit`, { secret })).status).toBe(404);
+    expect((await send('get', `/organizations/${instanceId}/audit`, { secret: other.secret })).status).toBe(404);
   });
 
   it('ends with its organization, and is not taken for one of all', async () => {

@@ -1,4 +1,10 @@
-import type { OrganizationId } from '../core/ids.ts';
+import { toId, type OrganizationId } from '../core/ids.ts';
+
+/**
+ * Whose audit keeps what concerns no single organization. Its records are appended like those of an organization, and none has to
+ * be created before; it is among the deleted ones, as one that was removed, so that nothing gets into it.
+ */
+export const instanceId: OrganizationId = toId('org', `org_${'0'.repeat(26)}`);
 
 /** Append-only: no update, no delete. Each process chains what it appends (audit-chain.ts), so that gateways wait for nobody. */
 export interface AuditRepository {

@@ -1,7 +1,13 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ClientGone, parseJson, SightlineError, isObject, type Logger } from '../../contract/core/index.ts';
-import type { AdminKey, AuditLog, AuditRecord, Organization } from '../../contract/storage/index.ts';
+import { ClientGone, parseJson, SightlineError, isObject } from '../../contract/core/index.ts';
+import {
+  instanceId,
+  type AdminKey,
+  type AuditLog,
+  type AuditRecord,
+  type Organization,
+} from '../../contract/storage/index.ts';
 import { createThrottle } from '../../limits/rate-limit.ts';
 import { sendError, sendJson } from '../http/json.ts';
 import { allOperations, placesOf, routeOf } from './index.ts';
@@ -14,7 +20,6 @@ export interface AdminHandlerOptions {
   readonly adminKeys: Pick<AdminKeys, 'find'>;
   readonly audit: AuditLog;
   readonly requestId: () => string;
-  readonly logger: Logger;
 }
 
 /** Of one key. */
@@ -30,7 +35,7 @@ const routes = allOperations.map((operation) => {
 
 /** Answers requests under /admin/v1; rejects with what the app shows of an error. */
 export function createAdminHandler(options: AdminHandlerOptions) {
-  const { services, adminKeys, audit, requestId, logger } = options;
+  const { services, adminKeys, audit, requestId } = options;
   const throttle = createThrottle({ ...rate, now: services.now });
   let document: object | undefined;
 
@@ -63,7 +68,6 @@ export function createAdminHandler(options: AdminHandlerOptions) {
       places.map((name, index) => [name, values[index] ?? '']),
     );
     const organization = await organizationOf(key, named);
-    const own = organization?.id ?? key.organizationId;
     const started = performance.now();
     const at = services.now();
     const record = (outcome: string): AuditRecord => ({
@@ -75,7 +79,7 @@ export function createAdminHandler(options: AdminHandlerOptions) {
       outcome,
       durationMs: Math.round(performance.now() - started),
     });
-    const keep = own === undefined ? undefined : await audit.reserve(own);
+    const keep = await audit.reserve(organization?.id ?? key.organizationId ?? instanceId);
     let outcome = 'internal';
     try {
       authorize(key, operation, named, organization);
@@ -98,9 +102,7 @@ export function createAdminHandler(options: AdminHandlerOptions) {
       if (error instanceof SightlineError) outcome = error.code;
       throw error;
     } finally {
-      keep?.(record(outcome));
-      if (keep === undefined)
-        logger.info({ key: key.id, operation: operation.id, outcome }, 'an admin key asked of all organizations');
+      keep(record(outcome));
     }
   };
 

@@ -1,6 +1,7 @@
 import { generateSecret, hashSecret, newId, SightlineError, type OrganizationId } from '../../contract/core/index.ts';
 import {
   adminScopes,
+  instanceId,
   type Actor,
   type AdminKey,
   type AdminScope,
@@ -36,7 +37,7 @@ export function createAdminKeys({ storage, now }: { readonly storage: Storage; r
     return organizationId === undefined ? all : all.filter((key) => key.organizationId === organizationId);
   };
 
-  /** A key for all organizations concerns each. */
+  /** A key for all organizations concerns each, and the instance. */
   async function record(
     event: AuditRecord['event'] & `admin_key.${string}`,
     key: AdminKey,
@@ -44,7 +45,7 @@ export function createAdminKeys({ storage, now }: { readonly storage: Storage; r
   ): Promise<void> {
     const concerned =
       key.organizationId === undefined
-        ? (await storage.directory.organizations()).map(({ id }) => id)
+        ? [instanceId, ...(await storage.directory.organizations()).map(({ id }) => id)]
         : [key.organizationId];
     for (const id of concerned) await trail.record(id, { event, subject: actor.id, target: key.id });
   }

@@ -151,7 +151,7 @@ export const frontWiring: Wiring<FrontParts> = {
     });
   },
   admin({ storage, people, organizations, keys, ingest, sink, ingestTokens, alertSources, audit, urls, foundation }) {
-    const { vault, now, logger, config } = foundation;
+    const { vault, now, config } = foundation;
     return createAdminHandler({
       services: {
         storage,
@@ -170,7 +170,6 @@ export const frontWiring: Wiring<FrontParts> = {
       adminKeys: createAdminKeys({ storage, now }),
       audit,
       requestId: currentRequestId,
-      logger,
     });
   },
   scim({ storage, scimTokens: tokens, urls, foundation }) {

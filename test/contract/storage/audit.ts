@@ -1,4 +1,10 @@
-import { auditSeals, chainRecords, chainRoot, type AuditRecord } from '../../../src/contract/storage/index.ts';
+import {
+  auditSeals,
+  chainRecords,
+  chainRoot,
+  instanceId,
+  type AuditRecord,
+} from '../../../src/contract/storage/index.ts';
 import { testHost } from '../host.ts';
 import type { Runner } from '../runner.ts';
 import { awkward, inTurn, type MakeStorage, refusal, sharedStage } from './stage.ts';
@@ -92,6 +98,19 @@ export function auditPromises(runner: Runner, make: MakeStorage): void {
       expect((await audit.list({ limit: 10 })).map(({ requestId }) => requestId)).toEqual(['r9', 'c', 'b', 'a', 'r1']);
       expect((await audit.list({ limit: 2 })).map(({ requestId }) => requestId)).toEqual(['r9', 'c']);
       expect((await audit.list({ limit: 9, before: new Date(5) })).map(({ requestId }) => requestId)).toEqual(['r1']);
+    });
+
+    it('is kept of the instance, too, in which nobody is and which no name finds', async () => {
+      const both = [await stage().open(), await stage().open()];
+      await Promise.all(both.map((each, at) => each.workspace(instanceId).audit.append([record(at + 1)])));
+      const { directory } = stage().other;
+      const { audit } = stage().other.workspace(instanceId);
+      expect((await audit.list({ limit: 9 })).map(({ at }) => at.getTime())).toEqual([2, 1]);
+      const deleted = (await directory.deletedOrganizations.list()).filter(({ id }) => id === instanceId);
+      expect(deleted.map(({ name, purgeAt }) => [name, purgeAt])).toEqual([[instanceId, undefined]]);
+      expect(await directory.deletedOrganizations.restore(instanceId)).toBe(false);
+      expect(await directory.findOrganization(instanceId)).toBeUndefined();
+      expect((await directory.organizations()).filter(({ id }) => id === instanceId)).toEqual([]);
     });
 
     it('takes none, and thousands at once', async () => {
