@@ -3,10 +3,9 @@ import type { Agent, AgentEvent, AgentHost, Assignment } from '../../src/contrac
 import type { Conclusion } from '../../src/contract/storage/index.ts';
 import { runBaseline, withoutReplies, type BaselineEnd, createJournal, type Doing } from './journal.ts';
 import type { Limits } from './config.ts';
-import { createBudget, type Budget } from './budget.ts';
 import type { LlmClient } from './client/client.ts';
 import type { CheckedClient } from './client/health.ts';
-import { converse, type Outcome } from './converse.ts';
+import { type Budget, converse, createBudget, type Outcome } from './converse.ts';
 import type { Offer, Servers } from './mcp/servers.ts';
 import { plain } from './plain.ts';
 import { opening, systemPrompt } from './prompt.ts';

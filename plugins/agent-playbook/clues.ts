@@ -14,11 +14,10 @@ import {
   type AddedTime,
   type Suspect,
 } from './suspects.ts';
-import { withoutRewordings } from './rewordings.ts';
 import type { Step, Scene } from './scene.ts';
 import { usual, type Notebook } from './notebook.ts';
 import { tableNames } from '../../src/contract/telemetry/index.ts';
-import { callBehaviour, leastChanged, logBehaviour, type Behaviours } from './steps/behaviour.ts';
+import { type Behaviours, callBehaviour, leastChanged, logBehaviour, withoutRewordings } from './steps/behaviour.ts';
 import { callGaps, type CallGaps } from './steps/call-gaps.ts';
 import { callees } from './steps/callees.ts';
 import { errorOrigins } from './steps/error-origins.ts';

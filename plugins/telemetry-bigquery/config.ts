@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { wholeNumber } from '../../src/contract/core/index.ts';
-import { mappingWith, tenancySchema } from '../../src/contract/telemetry/index.ts';
-import { presets } from './presets/index.ts';
+import { type MappingPreset, mappingWith, tenancySchema } from '../../src/contract/telemetry/index.ts';
+import { googleCloud } from './presets/google-cloud.ts';
+import { otelCollector } from './presets/otel-collector.ts';
+
+export const presets: readonly MappingPreset[] = [googleCloud, otelCollector];
 
 /** As labels of jobs are in BigQuery. */
 const labelKey = z.string().regex(/^[a-z][a-z0-9_-]{0,62}$/, 'lower-case letters, digits, _ and -, 63 at most');

@@ -12,8 +12,7 @@ import {
 } from '../../src/contract/telemetry/index.ts';
 import type { Logger } from '../../src/contract/core/index.ts';
 import { unlessAborted } from './api.ts';
-import { explain } from './failures.ts';
-import { checkCost, checkDryRun } from './guard.ts';
+import { checkCost, checkDryRun, explain } from './failures.ts';
 import { dryRun, RunningJob, type DryRun, type Page, jobLabels, type FieldSchema } from './jobs.ts';
 import { Remembered, type TenantAccess, type Warehouse } from './warehouse.ts';
 import { cellText, typeName } from './cells.ts';

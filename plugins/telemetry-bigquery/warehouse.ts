@@ -14,11 +14,10 @@ import {
 } from '../../src/contract/telemetry/index.ts';
 import { Api, ApiFailure, unlessAborted, type ApiOptions } from './api.ts';
 import { physicalColumns } from './cells.ts';
-import type { BigqueryConfig } from './config.ts';
+import { type BigqueryConfig, presets } from './config.ts';
 import { unreachable } from './failures.ts';
 import { dryRun, type QueryJob, jobLabels } from './jobs.ts';
 import type { KeyStyle } from './literals.ts';
-import { presets } from './presets/index.ts';
 import { mappingOfTenant, namedByTenant, tenantLiteral, tenantPredicate } from './tenant.ts';
 import { relationWriter } from './writer.ts';
 

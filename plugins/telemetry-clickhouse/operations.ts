@@ -13,8 +13,7 @@ import {
   type ValueNote,
   type WarehouseOperations,
 } from '../../src/contract/telemetry/index.ts';
-import { openAccount } from './accounts.ts';
-import { ownMapping } from './own-warehouse.ts';
+import { openAccount, ownMapping } from './accounts.ts';
 import type { Warehouse } from './client/warehouse.ts';
 import { url, type ClickHouseConfig } from './config.ts';
 import { policy } from './gate/policy.ts';
@@ -27,8 +26,7 @@ import { senderOf } from './probe/rows.ts';
 import { relationWriter } from './relation-writer.ts';
 import type { Rows } from './quote.ts';
 import { access } from './setup/access.ts';
-import { expectFree } from './setup/guard.ts';
-import { setupScripts, type SetupOptions } from './setup/index.ts';
+import { expectFree, type SetupOptions, setupScripts } from './setup/index.ts';
 import { ownColumns } from './setup/own-tables.ts';
 import { inspectWarehouse, seesTables, UnseenTables } from './setup/inspect.ts';
 import { physicalTables, type PhysicalTable } from './setup/physical-tables.ts';

@@ -24,8 +24,7 @@ import {
   type Tenant,
   type WarehouseOperations,
 } from '../../src/contract/telemetry/index.ts';
-import { Accounts } from './accounts.ts';
-import { openSink, ownMapping, type OpenSink } from './own-warehouse.ts';
+import { Accounts, openSink, type OpenSink, ownMapping } from './accounts.ts';
 import type { ClickHouseConfig } from './config.ts';
 import { dialectOf } from './dialect.ts';
 import { Estimates } from './estimates.ts';

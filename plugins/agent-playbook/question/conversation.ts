@@ -1,8 +1,7 @@
 import type { Assignment } from '../../../src/contract/agent/index.ts';
 import type { ChatMessage } from '../../../src/contract/storage/index.ts';
 import type { Question } from './asks.ts';
-import { readMove } from './move.ts';
-import { amount, clamp, readTimeRange, clock, longest, timeOf, type TimeRange } from './time-range.ts';
+import { amount, clamp, clock, lengthOf, longest, readTimeRange, timeOf, type TimeRange } from './time-range.ts';
 import { unnamedRange } from './windows.ts';
 
 const most = 4;
@@ -109,4 +108,40 @@ export function followConversation(
   if (range === undefined && assignment.incident === undefined && newest !== undefined)
     range = lookedBefore(newest.time);
   return { references, ...(range && { range }), ...(beganAt && { beganAt }) };
+}
+
+const span = String.raw`(?:(\d{1,3}|an?|one|two|three)\s+)?(minute|hour|day|week)s?`;
+
+/**
+ * The stretch that a follow-up moves to, from the one that was looked at: "what about yesterday" is the same time a day
+ * before, "the hour before" ends where it begins, "two hours earlier" is as long, "before that" as well. Undefined where
+ * nothing is moved.
+ */
+export function readMove(question: string, { start, end }: TimeRange): TimeRange | undefined {
+  const text = question.toLowerCase();
+  const move = (by: number): TimeRange => ({
+    start: new Date(start.getTime() + by),
+    end: new Date(end.getTime() + by),
+  });
+  if (
+    /\b(?:what|how) about (?:the day before )?yesterday\b|^\s*(?:and )?(?:the day before )?yesterday\W*$/.test(text)
+  ) {
+    return move(text.includes('day before') ? -2 * day : -day);
+  }
+  if (/\b(?:what|how) about last week\b|^\s*(?:and )?last week\W*$/.test(text)) return move(-7 * day);
+
+  const shifted = new RegExp(`\\b${span} (earlier|later)\\b`).exec(text);
+  if (shifted) return move((lengthOf(shifted[1] ?? 'a', shifted[2]) ?? 0) * (shifted[3] === 'earlier' ? -1 : 1));
+
+  const beside = new RegExp(`\\bthe ${span} (before|after)(?: that| it)?\\W*$`).exec(text);
+  if (beside) {
+    const length = lengthOf(beside[1] ?? 'a', beside[2]) ?? 0;
+    return beside[3] === 'before'
+      ? { start: new Date(start.getTime() - length), end: start }
+      : { start: end, end: new Date(end.getTime() + length) };
+  }
+  const length = end.getTime() - start.getTime();
+  if (/\b(?:right |just )?before that\b|\b(?:go|look) back\b/.test(text)) return move(-length);
+  if (/\b(?:right |just )?after that\b/.test(text)) return move(length);
+  return undefined;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readMove } from './move.ts';
+import { readMove } from './conversation.ts';
 
 const looked = { start: new Date('2026-03-01T14:00:00Z'), end: new Date('2026-03-01T14:30:00Z') };
 

@@ -10,8 +10,7 @@ import { describe as describeLog, type LogPattern } from '../steps/log-patterns.
 import type { Onset } from '../steps/onset.ts';
 import { describe as describeGauge } from '../steps/resources.ts';
 import { rate } from '../statistics.ts';
-import { changed } from './changed.ts';
-import { claim, notChecked, nothingFound, type Report } from './findings.ts';
+import { changed, claim, notChecked, nothingFound, type Report } from './findings.ts';
 import { suspicionsOf } from './suspicions.ts';
 import { affected } from './wording.ts';
 

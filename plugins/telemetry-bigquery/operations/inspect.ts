@@ -14,7 +14,7 @@ import type { Api } from '../api.ts';
 import { physicalColumns } from '../cells.ts';
 import { RunningJob } from '../jobs.ts';
 import { keyPath, textLiteral } from '../literals.ts';
-import { presets } from '../presets/index.ts';
+import { presets } from '../config.ts';
 import { sinkTables, type SinkTable } from './sinks.ts';
 import type { Warehouse } from '../warehouse.ts';
 import { relationWriter } from '../writer.ts';

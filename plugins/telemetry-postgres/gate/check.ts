@@ -17,8 +17,7 @@ import { checkCall, checkCollation, checkOperator, checkType, isReserved, mayBeC
 import { Refusals } from './refuse.ts';
 import { shapes } from './shapes.ts';
 import { checkSizes } from './held.ts';
-import type { Place, PostgresStatement } from './statement.ts';
-import { nameOf, namesOf, only } from './tree.ts';
+import { nameOf, namesOf, only, type Place, type PostgresStatement } from './tree.ts';
 import { systemColumns } from './tokens.ts';
 
 /** Telemetry tables that a statement reads; for each, a whole subquery is written. */

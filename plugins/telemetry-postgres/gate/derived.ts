@@ -1,6 +1,5 @@
 import { isNode, list, text, type Json, type Node } from '../../../src/contract/telemetry/index.ts';
-import { intervalOf } from './interval.ts';
-import { truncationOf } from './moment.ts';
+import { intervalOf, truncationOf } from './moment.ts';
 import { exactNumber } from './names.ts';
 import { namesOf, only } from './tree.ts';
 

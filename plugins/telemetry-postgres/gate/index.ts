@@ -11,8 +11,7 @@ import { saysFewRows } from './bounds.ts';
 import { Parser } from './parser.ts';
 import { reachesOf } from './reach.ts';
 import { readStatement, Template } from './read.ts';
-import { PostgresStatement } from './statement.ts';
-import { only } from './tree.ts';
+import { only, PostgresStatement } from './tree.ts';
 
 export { functionNames } from './functions.ts';
 

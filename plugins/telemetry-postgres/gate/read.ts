@@ -10,7 +10,7 @@ import {
 } from '../../../src/contract/telemetry/index.ts';
 import { admit, admitTokens } from './bounds.ts';
 import { GrammarError, ParserLost, type Parser } from './parser.ts';
-import { PostgresStatement, type Place } from './statement.ts';
+import { type Place, PostgresStatement } from './tree.ts';
 import { canonical, type Token } from './tokens.ts';
 
 /** Stands between what we wrote and the caller's statement, which has no comments. */

@@ -1,7 +1,7 @@
 import type { ErrorDetails, SightlineError } from '../../../src/contract/core/index.ts';
 import { shownName, type Node, type SqlHelpers } from '../../../src/contract/telemetry/index.ts';
 import { functionHints, functionNames } from './functions.ts';
-import type { PostgresStatement } from './statement.ts';
+import type { PostgresStatement } from './tree.ts';
 
 /** What to write instead of a statement that is not a SELECT, by its node type. */
 const statementHints: Readonly<Record<string, string>> = {
