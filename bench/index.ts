@@ -27,6 +27,7 @@ const benches: readonly { readonly title: string; readonly script: string; reado
   { title: 'OTLP ingest, as much as is answered', script: 'ingest.ts', args: quick ? ['5'] : ['60'] },
   { title: 'OTLP ingest, 30,000 spans a second', script: 'ingest.ts', args: quick ? ['5', '30000'] : ['60', '30000'] },
   { title: 'After kill -9 under load', script: 'recovery.ts', args: quick ? ['1'] : ['5'] },
+  { title: 'After kill -9 of everything', script: 'kill-all.ts', args: quick ? ['2'] : ['50'] },
   { title: 'An hour of soak', script: 'soak.ts', args: ['--seconds', quick ? '15' : '3600'] },
   { title: 'Chaos', script: 'chaos.ts', args: quick ? ['20'] : ['600'] },
 ];
