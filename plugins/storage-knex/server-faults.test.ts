@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { SightlineError } from '../../src/contract/core/index.ts';
@@ -11,7 +12,8 @@ import { everyPostgresServer, type PostgresServer } from '../../test/support/pos
 import { explain as explainMysql } from './mysql/errors.ts';
 import { explain as explainPostgres } from './postgres/errors.ts';
 import { settingsOf } from './config.ts';
-import { mysqlStore, postgresStore, serverConfig, type ServerStore } from './support/store.ts';
+import { Database } from './database.ts';
+import { connectionOf, mysqlStore, postgresStore, serverConfig, type ServerStore } from './support/store.ts';
 
 const postgresAll = await everyPostgresServer();
 const mysqlAll = await mysqlServers();
@@ -195,6 +197,91 @@ describe.each(own)('a server ($name) that stops and comes back', ({ server, make
       expect(await storage.health(soon())).toEqual({ ok: true });
     } finally {
       await storage.stop();
+      await store.cleanup();
+    }
+  });
+});
+
+const hurried: readonly (readonly [
+  string,
+  () => Promise<ServerStore>,
+  (store: ServerStore) => Promise<() => Promise<void>>,
+])[] = [
+  ...postgresAll.map(
+    (server) =>
+      [
+        server.name,
+        () => postgresStore(server),
+        async ({ login }: ServerStore) => {
+          const limits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
+          if (Number(/\d+/.exec(server.name)?.[0]) >= 17) limits.push('transaction_timeout');
+          for (const limit of limits) await server.admin(`ALTER ROLE ${login} SET ${limit} = 100`);
+          await server.admin(`ALTER ROLE ${login} SET idle_session_timeout = 300`);
+          await server.admin(`ALTER ROLE ${login} SET default_transaction_isolation = 'serializable'`);
+          return async () => {};
+        },
+      ] as const,
+  ),
+  ...own
+    .filter(({ name }) => name.startsWith('MariaDB'))
+    .map(
+      ({ name, server, make }) =>
+        [
+          name,
+          make,
+          async () => {
+            const limits = { max_statement_time: 0.001, innodb_lock_wait_timeout: 0, lock_wait_timeout: 0 };
+            const idle = { wait_timeout: 1, idle_transaction_timeout: 1, idle_write_transaction_timeout: 1 };
+            for (const [limit, value] of Object.entries({ ...limits, ...idle })) {
+              await server.admin(`SET GLOBAL ${limit} = ${value}`);
+            }
+            return async () => void (await server.admin('SET GLOBAL max_statement_time = 0'));
+          },
+        ] as const,
+    ),
+];
+
+/** Longer than each of the limits. */
+const waitMs = 1_100;
+
+describe.each(hurried)('a server (%s) whose administrator has set low limits of time', (_, make, set) => {
+  it('is migrated, waited for, written to after a rest and exported, by limits of our own', async () => {
+    const store = await make();
+    const takeBack = await set(store);
+    const storage = store.open();
+    const other = new Database(connectionOf(store.config));
+    try {
+      await storage.start(soon());
+      const { id } = await storage.directory.createOrganization({ name: 'Acme' });
+      const { incidents } = storage.workspace(id);
+      for (const restMs of [0, 600]) {
+        await sleep(restMs);
+        await Promise.all([1, 2, 3].map(() => incidents.create(newIncident(), ada)));
+        expect(await storage.directory.liveKey('ak_x', 'sec_x')).toBeUndefined();
+      }
+      const holding = Promise.withResolvers<void>();
+      const held = other.scoped(id).write(async (scope) => {
+        await scope.next('numbers of a test');
+        holding.resolve();
+        await sleep(waitMs);
+        await scope.next('numbers of a test');
+      });
+      await holding.promise;
+      await Promise.all([incidents.create(newIncident(), ada), held]);
+      expect((await incidents.list({ limit: 100 })).items).toHaveLength(7);
+      const tables = await storage.transfer.snapshot([], async (snapshot) => {
+        const seen: unknown[] = [];
+        for await (const batch of snapshot.batches()) {
+          if (seen.length === 0) await sleep(waitMs);
+          seen.push(batch);
+        }
+        return seen;
+      });
+      expect(tables).not.toEqual([]);
+    } finally {
+      await other.close();
+      await storage.stop();
+      await takeBack();
       await store.cleanup();
     }
   });

@@ -190,7 +190,7 @@ export type SessionKind = 'writer' | 'reader' | 'lookup' | 'schema';
 
 /**
  * Once for each connection. READ COMMITTED, since each statement must see what was committed while it waited for its lock; and
- * strict, for a text that was cut in silence would not be found again.
+ * strict, for a text that was cut in silence would not be found again. Limits of time are ours alone, whatever the server's are.
  */
 async function prepareSession(
   connection: Connection,
@@ -199,12 +199,31 @@ async function prepareSession(
 ): Promise<void> {
   await run(connection, 'set session transaction isolation level read committed');
   await run(connection, "set session sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'");
+  await limitTime(connection, kind, statementMs);
   if (kind === 'schema') return lockSchema(connection, database);
-  const lockSeconds = Math.max(1, Math.ceil(statementMs / 1_000));
-  await run(connection, `set session autocommit = 1, innodb_lock_wait_timeout = ${lockSeconds}`);
-  if (kind === 'writer') await run(connection, `set session wait_timeout = ${abandonedMs / 1_000}`);
-  else await run(connection, 'set session transaction read only');
-  await limitStatements(connection, statementMs);
+  await run(connection, 'set session autocommit = 1');
+  if (kind !== 'writer') await run(connection, 'set session transaction read only');
+}
+
+/** MariaDB stops any statement, MySQL those that only read. */
+async function limitTime(connection: Connection, kind: SessionKind, statementMs: number): Promise<void> {
+  const [row] = await run(connection, 'select version() as version');
+  const schema = kind === 'schema';
+  const [limitMs, lockSeconds] = schema
+    ? [0, schemaSeconds]
+    : [statementMs, Math.max(1, Math.ceil(statementMs / 1_000))];
+  const limits = [
+    `innodb_lock_wait_timeout = ${lockSeconds}`,
+    `lock_wait_timeout = ${lockSeconds}`,
+    `wait_timeout = ${kind === 'writer' ? abandonedMs / 1_000 : `greatest(@@wait_timeout, ${schemaSeconds})`}`,
+    ...(isMariaDb(row)
+      ? [
+          `max_statement_time = ${limitMs / 1_000}`,
+          ...['transaction', 'write_transaction', 'readonly_transaction'].map((each) => `idle_${each}_timeout = 0`),
+        ]
+      : [`max_execution_time = ${Math.ceil(limitMs)}`]),
+  ];
+  await run(connection, `set session ${limits.join(', ')}`);
 }
 
 /** Of the server's connections that change this database's schema there is one. Its end gives the lock back. */
@@ -214,17 +233,6 @@ async function lockSchema(connection: Connection, database: string): Promise<voi
     `select get_lock('sightline ${sha256(database).slice(0, 40)}', ${schemaSeconds}) as got`,
   );
   if (Number(member(row, 'got')) !== 1) throw busy();
-}
-
-/** MariaDB stops any statement, MySQL those that only read. */
-async function limitStatements(connection: Connection, statementMs: number): Promise<void> {
-  const [row] = await run(connection, 'select version() as version');
-  await run(
-    connection,
-    isMariaDb(row)
-      ? `set session max_statement_time = ${statementMs / 1_000}`
-      : `set session max_execution_time = ${Math.ceil(statementMs)}`,
-  );
 }
 
 export function isMariaDb(row: unknown): boolean {

@@ -205,12 +205,15 @@ export const everyone = '*';
 const abandonedLongMs = 60_000;
 
 /**
- * Once for each connection. Nothing weaker than a commit on the disk is taken, and nothing stronger weakened. A standby is refused:
- * what it shows may lag behind a key that was revoked.
+ * Once for each connection. Limits of time are ours alone, whatever the role or the database was given; that of a transaction
+ * came with PostgreSQL 17. Nothing weaker than a commit on the disk is taken, and nothing stronger weakened. A standby is
+ * refused: what it shows may lag behind a key that was revoked.
  */
 async function prepareSession(client: Client, statementMs: number | undefined): Promise<void> {
   await client.query(`
     SET statement_timeout = ${statementMs ?? 0};
+    SET lock_timeout = 0;
+    SELECT set_config('transaction_timeout', '0', false) WHERE current_setting('transaction_timeout', true) <> '0';
     SET idle_in_transaction_session_timeout = ${statementMs === undefined ? abandonedLongMs : abandonedMs};
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
     DO $$ BEGIN

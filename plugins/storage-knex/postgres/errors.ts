@@ -21,7 +21,7 @@ export function setback(error: unknown): Setback | undefined {
 /** The server ended the connection, or it broke; or the server is no longer the primary, and another connection may find that. */
 export function isLost(error: unknown): boolean {
   const code = textMember(error, 'code') ?? '';
-  return lostCodes.has(code) || /^(?:57P0[1-5]|25P03|25006|08...)$/.test(code);
+  return lostCodes.has(code) || /^(?:57P0[1-5]|25P0[34]|25006|08...)$/.test(code);
 }
 
 export function explain(error: unknown, settings: ServerSettings): SightlineError | undefined {
