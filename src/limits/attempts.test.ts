@@ -39,6 +39,17 @@ describe('failed attempts', () => {
     expect(fail(attempts, 1)).toBeUndefined();
   });
 
+  it('are forgotten by a clock that is set back, and counted by it', () => {
+    const attempts = gateway();
+    for (const backMs of [3_600_000, 86_400_000]) {
+      expect(fail(attempts, 11)).toBe(60);
+      time -= backMs;
+      expect(fail(attempts, 10)).toBeUndefined();
+      expect(fail(attempts, 1)).toBe(60);
+      time += backMs + 60_000;
+    }
+  });
+
   it('take bounded memory', () => {
     const attempts = gateway();
     fail(attempts, 11);

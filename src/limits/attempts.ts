@@ -39,7 +39,8 @@ export function createAttempts({ now, buckets, failed }: AttemptsOptions): Attem
   function counterOf(name: string) {
     const time = now().getTime();
     const known = counters.get(name);
-    if (known !== undefined && known.endsAt > time) return known;
+    // Of one that ends later the clock was set back since.
+    if (known !== undefined && known.endsAt > time && known.endsAt <= time + windowMs) return known;
     const counter = { count: 0, endsAt: time + windowMs };
     counters.set(name, counter);
     return counter;
@@ -51,9 +52,12 @@ export function createAttempts({ now, buckets, failed }: AttemptsOptions): Attem
     untold.clear();
     try {
       for (const [name, emptyAt] of await buckets().pour(told, now())) {
+        const left = emptyAt.getTime() - now().getTime();
+        // So many gateways are not: the clock was set back since.
+        if (left > 60 * windowMs) continue;
         const counter = counterOf(name);
         // What all have counted, but for what has leaked away since.
-        const level = Math.ceil(((emptyAt.getTime() - now().getTime()) * allowed) / windowMs);
+        const level = Math.ceil((left * allowed) / windowMs);
         counter.count = Math.max(counter.count, level);
       }
     } catch (error) {

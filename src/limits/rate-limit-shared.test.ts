@@ -110,6 +110,23 @@ describe('a rate limit of several gateways', () => {
     expect(then).toBeLessThanOrEqual(2 * burst + 60 * 10 + 40);
   });
 
+  it.each([3_600_000, 86_400_000])(
+    'keeps nobody waiting who called before the clock was set back by %i ms',
+    async (ms) => {
+      const who = caller();
+      for (const each of two()) {
+        while (each.take(who) === 0);
+        await each.settle();
+      }
+      clock -= ms;
+      // As gateways that are started then.
+      const gateways = two();
+      for (let turn = 0; turn < 2; turn += 1) for (const each of gateways) await each.settle();
+      clock += 1_000;
+      for (const each of gateways) expect(each.take(who)).toBe(0);
+    },
+  );
+
   it('tells storage nothing of a gateway that is alone', async () => {
     const [storage] = storages;
     const alone = gateway(

@@ -15,6 +15,8 @@ export interface SharedRateLimitOptions {
 
 const prefix = 'rate ';
 const namesAtOnce = 500;
+/** No bucket takes so long to empty: the clock was set back since it was filled, and nobody waits until it is that late again. */
+const longestMs = 3_600_000;
 /** The fullest are learned of from a list; of others a gateway learns when it settles for them itself. */
 const listed = 1_000;
 
@@ -34,6 +36,7 @@ export function shareAmongGateways(limiter: PartialRateLimiter, options: SharedR
   let failing = false;
 
   function learn(key: string, emptyAt: number, expected: number): void {
+    if (emptyAt > now().getTime() + longestMs) return;
     const each = msPerRequest(key);
     const requests = Math.max(0, Math.floor((emptyAt - expected) / each));
     counted.set(key, expected + requests * each);

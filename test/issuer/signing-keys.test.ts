@@ -159,6 +159,19 @@ describe('signing keys', () => {
     expect(mine.published().some((key) => key.kid === kid)).toBe(true);
   });
 
+  it('are found by a clock that was set back since they were read last', async () => {
+    const [mine, theirs] = [ring(), ring()];
+    await mine.refresh();
+    clock.advance(30 * day);
+    await theirs.refresh();
+    clock.advance(30 * day);
+    await theirs.refresh();
+    const { kid } = theirs.current();
+    clock.advance(-60 * day - 3_600_000);
+    await mine.verificationKey({ alg: 'ES256', kid }, { payload: '', signature: '' });
+    expect(mine.published().some((key) => key.kid === kid)).toBe(true);
+  });
+
   it('are not asked for by a token that names another algorithm or no key', async () => {
     const keys = ring();
     await keys.refresh();

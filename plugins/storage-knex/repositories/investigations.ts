@@ -20,7 +20,7 @@ import {
   toInvestigation,
 } from './investigation-rows.ts';
 import { liveOrganizations } from './users.ts';
-import { OrganizationRepository, DirectoryRepository } from './repository.ts';
+import { OrganizationRepository, DirectoryRepository, leaseEnded } from './repository.ts';
 import type { Knex } from 'knex';
 import { integer } from '../columns.ts';
 import type { Statements } from '../transact.ts';
@@ -209,7 +209,9 @@ function claimable(query: Knex.QueryBuilder<RowIn<'investigations'>>, now: Date)
     .where('investigations.status', 'queued')
     .orWhere(
       (lost) =>
-        void lost.where('investigations.status', 'running').where('investigations.lease_until', '<=', now.getTime()),
+        void lost
+          .where('investigations.status', 'running')
+          .where((ended) => leaseEnded(ended, 'investigations.lease_until', now)),
     );
 }
 

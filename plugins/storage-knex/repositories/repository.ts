@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import type { Host } from '../../../src/contract/core/index.ts';
 import type { AuditChains } from '../audit-chains.ts';
 import type { ChatChanges } from '../chat-changes.ts';
@@ -16,6 +17,13 @@ interface Reached<On> {
 export interface Parts<Reach> {
   readonly database: Reach;
   readonly now: () => Date;
+}
+
+/** No lease is given for so long: one that ends later was given by a clock that was ahead, and is set right since. */
+const longestLeaseMs = 600_000;
+
+export function leaseEnded<Row extends object>(query: Knex.QueryBuilder<Row>, column: string, now: Date): void {
+  query.where(column, '<=', now.getTime()).orWhere(column, '>', now.getTime() + longestLeaseMs);
 }
 
 /** Makes objects of rows. `On` is what its statements begin with. */

@@ -13,7 +13,7 @@ import { webhookEventsJson } from '../json.ts';
 import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 import { liveOrganizations } from './users.ts';
-import { OrganizationRepository, DirectoryRepository } from './repository.ts';
+import { OrganizationRepository, DirectoryRepository, leaseEnded } from './repository.ts';
 import type { Knex } from 'knex';
 import type { Statements } from '../transact.ts';
 
@@ -132,7 +132,8 @@ export class WebhookLeases extends DirectoryRepository {
 async function next(knex: Statements, now: Date): Promise<Candidate | undefined> {
   const underWay = await knex('webhooks')
     .join<RowIn<'webhook_messages'>>('webhook_messages', 'webhook_messages.webhook_id', 'webhooks.id')
-    .where('webhook_messages.lease_until', '>', now.getTime())
+    .whereNot((ended) => leaseEnded(ended, 'webhook_messages.lease_until', now))
+    .whereNotNull('webhook_messages.lease_until')
     .select<Pick<RowIn<'webhook_messages'>, 'organization_id' | 'webhook_id'>[]>(
       'webhook_messages.organization_id',
       'webhook_messages.webhook_id',
@@ -154,7 +155,9 @@ async function next(knex: Statements, now: Date): Promise<Candidate | undefined>
 }
 
 function unleased(query: Knex.QueryBuilder<RowIn<'webhook_messages'>>, now: Date) {
-  return query.whereNull('webhook_messages.lease_until').orWhere('webhook_messages.lease_until', '<=', now.getTime());
+  return query
+    .whereNull('webhook_messages.lease_until')
+    .orWhere((ended) => leaseEnded(ended, 'webhook_messages.lease_until', now));
 }
 
 function toClaimed(row: Candidate): ClaimedWebhookMessage {

@@ -107,7 +107,7 @@ export function createSigningKeys({ storage, vault, now, schedule, onRead }: Sig
 
   /** That storage cannot be read says nothing about the token: not a refusal, but an answer to come back for. */
   async function lookAgain(): Promise<void> {
-    if (reading || now().getTime() - lastRead >= unknownKidCooldownMs) await refresh().catch(() => {});
+    if (reading || Math.abs(now().getTime() - lastRead) >= unknownKidCooldownMs) await refresh().catch(() => {});
     if (failure) {
       throw new SightlineError('unavailable', 'The signing keys cannot be read at the moment.', {
         cause: failure.error,

@@ -33,6 +33,18 @@ describe('createTokenCache', () => {
     expect(await cache.get('t', async () => ({ value: 'yes', expiresAt: 1 }))).toBe('yes');
   });
 
+  it('verifies again what it verified before the clock was set back', async () => {
+    let time = 86_400_000;
+    const cache = createTokenCache<number>({ now: () => time, maxAgeMs: 60_000 });
+    let tries = 0;
+    const verify = async () => ({ value: (tries += 1), expiresAt: Infinity });
+    await cache.get('t', verify);
+    expect(await cache.get('t', verify)).toBe(1);
+    time -= 3_600_000;
+    expect(await cache.get('t', verify)).toBe(2);
+    expect(await cache.get('t', verify)).toBe(2);
+  });
+
   it('does not keep what is already over', async () => {
     const cache = createTokenCache<number>({ now: () => 10 });
     let tries = 0;

@@ -63,7 +63,9 @@ export function createTokenCache<Value>(options: {
     get(token, verify) {
       const key = hash('sha256', token, 'base64');
       const known = kept.get(key);
-      if (known !== undefined && known.expiresAt > now()) return known.value;
+      const left = known === undefined ? 0 : known.expiresAt - now();
+      // Of one that is kept for longer the clock was set back since.
+      if (known !== undefined && left > 0 && left <= maxAgeMs) return known.value;
       let promise = underWay.get(key);
       if (promise === undefined) {
         promise = verifyAndKeep(key, verify);

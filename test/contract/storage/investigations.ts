@@ -183,6 +183,22 @@ export function investigationPromises(runner: Runner, make: MakeStorage): void {
       expect(await directory.renewInvestigation(newId('inv'), lease('w', now, 1_000))).toBe(false);
     });
 
+    it('are handed out again by a clock that was set back after the lease was given', async () => {
+      const taken = async (at: number): Promise<readonly string[]> => {
+        const ids: string[] = [];
+        for (let one = await claim('alive', at); one; one = await claim('alive', at)) ids.push(one.id);
+        return ids;
+      };
+      for (const backMs of [3_600_000, 86_400_000]) {
+        await taken(now);
+        const { here, id } = await started();
+        expect((await claim('dead'))?.id).toBe(id);
+        expect(await taken(now - 5_000)).not.toContain(id);
+        expect(await taken(now - backMs)).toContain(id);
+        await here.investigations.finish(id, completed);
+      }
+    });
+
     it('of one chat run one after the other', async () => {
       const { here, there, chat, id } = await started();
       await claim('w');
