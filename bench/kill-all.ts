@@ -39,6 +39,14 @@ await writeFile(
   }),
 );
 const start = (): Promise<RunningGateway> => startGateway(directory, { args: ['--no-demo', '--config', config] });
+/** As a service manager does, where a busy machine lets a start take longer than it waits for its storage. */
+const startAgain = (): Promise<RunningGateway> =>
+  start().catch(async () => {
+    restarts += 1;
+    await sleep(1_000);
+    return start();
+  });
+let restarts = 0;
 let gateway = await start();
 const key = await createKey(directory, 'bench');
 const { token } = await sightlineJson(directory, ['ingest', 'show', '--org', 'bench'], z.object({ token: z.string() }));
@@ -135,7 +143,7 @@ try {
     await killed;
     await stop();
     const since = performance.now();
-    gateway = await start();
+    gateway = await startAgain();
     ready.push(performance.now() - since);
     bearer = await exchange(gateway.url, key);
     loaded.push(await untilLoaded(cycle, since));
@@ -173,6 +181,7 @@ console.table([
   {
     cycles: cycles,
     'engines killed': engines,
+    'started twice': restarts,
     'ready again, ms (median)': round(median(ready)),
     'slowest, ms': round(Math.max(...ready)),
     'all acknowledged spans there, ms (median)': round(median(loaded)),
