@@ -57,6 +57,7 @@ export const apart: readonly Apart[] = [
     forms: gateways,
     why: 'copies what the embedded engine kept in a data directory',
   },
+  { file: 'test/clock.test.ts', forms: all, why: 'turns the clock of one process' },
   {
     file: 'test/log.test.ts',
     forms: all,
