@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { errorStatus, foldCase, parseJson, SightlineError, type ErrorCode } from '../contract/core/index.ts';
 import { operations, placesOf, routeOf } from '../gateway/admin/index.ts';
+import { telemetryElsewhere } from '../gateway/admin/organizations.ts';
 import { checked, type AdminServices, type Operation } from '../gateway/admin/operation.ts';
 import { collectorSource, ingestSource } from '../gateway/wiring/ingest-source.ts';
 import { deriveUrls } from '../gateway/wiring/urls.ts';
@@ -19,11 +20,21 @@ export interface Admin {
     input: z.input<Input>,
     organization?: string,
   ): Promise<z.output<Result>>;
+  /** Of an operation that answers lines. `write` gets them whole or in parts. */
+  stream<Input extends z.ZodObject>(
+    operation: Operation<Input>,
+    input: z.input<Input>,
+    write: (text: string) => Promise<void>,
+    onProgress?: (fraction: number) => void,
+  ): Promise<void>;
   /** That of this name or id; without one all. */
   organizations(name: string | undefined): Promise<readonly NamedOrganization[]>;
 }
 
-type Send = (operation: Operation, input: object, organization?: string) => Promise<unknown>;
+interface Way {
+  readonly send: (operation: Operation, input: object, organization?: string) => Promise<unknown>;
+  readonly stream: Admin['stream'];
+}
 
 interface AdminCall<Options> extends Call<Options> {
   readonly admin: Admin;
@@ -48,7 +59,7 @@ export function actOnAdmin<Shape extends z.ZodType>(
   });
 }
 
-function adminOver(send: Send): Admin {
+function adminOver({ send, stream }: Way): Admin {
   const perform: Admin['perform'] = async (operation, input, name) => {
     const organization = operation.of === 'organization' ? (await only(name)).id : undefined;
     return operation.output.parse(await send(operation, { ...input }, organization));
@@ -78,20 +89,24 @@ function adminOver(send: Send): Admin {
     });
   }
 
-  return { perform, organizations: (name) => (name === undefined ? all() : named(name)) };
+  return { perform, stream, organizations: (name) => (name === undefined ? all() : named(name)) };
 }
 
-function onStorage(workspace: OpenWorkspace): Send {
-  const services = servicesOf(workspace);
-  return async (operation, input, id) => {
-    const organization = id === undefined ? undefined : await workspace.storage.directory.findOrganization(id);
-    const call = { services, actor: operator(), ...(organization && { organization }) };
-    return operation.run(call, checked(operation, input));
+function onStorage(workspace: OpenWorkspace): Way {
+  const call = { services: servicesOf(workspace), actor: operator() };
+  return {
+    async send(operation, input, id) {
+      const organization = id === undefined ? undefined : await workspace.storage.directory.findOrganization(id);
+      return operation.run({ ...call, ...(organization && { organization }) }, checked(operation, input));
+    },
+    async stream(operation, input, write, onProgress) {
+      await operation.lines?.({ ...call, onProgress }, checked(operation, input), write);
+    },
   };
 }
 
 function servicesOf(workspace: OpenWorkspace): AdminServices {
-  const { storage, people, organizations, keys, webhooks, ingestTokens, vault, now, config } = workspace;
+  const { storage, people, organizations, keys, webhooks, ingestTokens, scimTokens, vault, now, config } = workspace;
   const { collector } = config.ingest;
   const { plugin } = config.issuer;
   return {
@@ -99,6 +114,7 @@ function servicesOf(workspace: OpenWorkspace): AdminServices {
     people,
     organizations,
     keys,
+    scimTokens,
     webhooks,
     vault,
     now,
@@ -108,15 +124,22 @@ function servicesOf(workspace: OpenWorkspace): AdminServices {
       async config(id) {
         if (collector !== undefined) return collectorSource(collector, storage.directory).config(id);
         await ingestTokens.ensure(id);
-        const running = config.publicUrl === undefined ? await workspace.runningGateway() : undefined;
-        const endpoint = running?.url ?? workspace.host(config.listen.port, 'cli').publicUrl;
-        return ingestSource(ingestTokens, endpoint, config.ingest.grpc).config(id);
+        return ingestSource(ingestTokens, await publicUrl(workspace), config.ingest.grpc).config(id);
       },
     },
+    publicUrl: () => publicUrl(workspace),
+    telemetryElsewhere: telemetryElsewhere(config),
     alertSources: () => workspace.alertSources(),
     pagesUrl: () => pagesUrl(workspace),
     signInElsewhere: plugin === 'builtin' ? undefined : plugin,
   };
+}
+
+/** As configured, else where the gateway runs or will run. */
+async function publicUrl(workspace: OpenWorkspace): Promise<string> {
+  const { publicUrl: configured, listen } = workspace.config;
+  const running = configured === undefined ? await workspace.runningGateway() : undefined;
+  return running?.url ?? workspace.host(listen.port, 'cli').publicUrl;
 }
 
 /** Where the pages stand: as configured, else where the gateway runs or will run. */
@@ -133,7 +156,7 @@ async function pagesUrl(workspace: OpenWorkspace): Promise<string> {
 const longestAnswerMs = 60_000;
 
 /** @param gateway its {publicUrl}. */
-function overHttp(gateway: string, token: string | undefined): Send {
+function overHttp(gateway: string, token: string | undefined): Way {
   const base = URL.parse(gateway);
   if (base === null || !isSafe(base)) {
     throw new SightlineError('invalid_argument', '--url is no address of a gateway that a secret may be sent to.', {
@@ -145,27 +168,51 @@ function overHttp(gateway: string, token: string | undefined): Send {
       hint: 'Set SIGHTLINE_ADMIN_KEY, or give --token. On its machine: sightline admin-key create',
     });
   }
-  return async (operation, input, organization) => {
-    const values = new Map(Object.entries({ ...input, organization }).filter(([, value]) => value !== undefined));
+  const silent = (cause: unknown): never => {
+    throw new SightlineError('unavailable', `The gateway at ${base.origin} does not answer.`, { cause });
+  };
+  /** @param signal ends the wait for the answer, and for its body. */
+  async function ask(operation: Operation, input: object, signal: AbortSignal): Promise<Response> {
+    const values = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
     let path = routeOf(operation);
     for (const name of placesOf(path)) {
       path = path.replace(`{${name}}`, encodeURIComponent(String(values.get(name))));
       values.delete(name);
     }
-    values.delete('organization');
     const hasBody = operation.method === 'post' && values.size > 0;
-    const response = await fetch(`${base.href.replace(/\/$/, '')}/admin/v1${path}`, {
+    const query = new URLSearchParams();
+    if (!hasBody) for (const [name, value] of values) query.set(name, String(value));
+    const asked = query.size === 0 ? path : `${path}?${query.toString()}`;
+    const response = await fetch(`${base?.href.replace(/\/$/, '')}/admin/v1${asked}`, {
       method: operation.method.toUpperCase(),
       headers: { authorization: `Bearer ${token}`, ...(hasBody && { 'content-type': 'application/json' }) },
       ...(hasBody && { body: JSON.stringify(Object.fromEntries(values)) }),
       redirect: 'error',
-      signal: AbortSignal.timeout(longestAnswerMs),
-    }).catch((cause: unknown) => {
-      throw new SightlineError('unavailable', `The gateway at ${base.origin} does not answer.`, { cause });
-    });
-    const answer = parseJson(await response.text());
-    if (response.ok) return answer;
-    throw failureOf(answer, base.origin, response.status);
+      signal,
+    }).catch(silent);
+    if (response.ok) return response;
+    throw failureOf(parseJson(await response.text()), base?.origin ?? '', response.status);
+  }
+  return {
+    async send(operation, input, organization) {
+      const own = organization === undefined ? input : { ...input, organization };
+      return parseJson(await (await ask(operation, own, AbortSignal.timeout(longestAnswerMs))).text());
+    },
+    async stream(operation, input, write) {
+      const waiting = new AbortController();
+      // For the headers alone: an audit may be large.
+      const timer = setTimeout(() => waiting.abort(), longestAnswerMs);
+      const { body } = await ask(operation, input, waiting.signal).finally(() => clearTimeout(timer));
+      if (body === null) return;
+      const parts = body.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
+      for (;;) {
+        const part = await parts.next().catch((cause: unknown) => {
+          throw new SightlineError('unavailable', `The answer of ${base.origin} was cut off.`, { cause });
+        });
+        if (part.done === true) return;
+        await write(part.value);
+      }
+    },
   };
 }
 

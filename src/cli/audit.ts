@@ -5,8 +5,12 @@ import { finished } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { SightlineError, isId, type OrganizationId } from '../contract/core/index.ts';
-import { exportAudit, verifyAudit, verifyAuditFile, type Head, type Problem } from '../records/audit/export.ts';
-import { act, auditedOrganizations, orgShape, type Register, withWorkspace } from './command.ts';
+import { operations } from '../gateway/admin/index.ts';
+import { auditedOrganizations } from '../gateway/admin/organizations.ts';
+import { verifyAudit, verifyAuditFile, type Head, type Problem } from '../records/audit/export.ts';
+import { parseFileLine } from '../records/audit/format.ts';
+import { actOnAdmin } from './admin.ts';
+import { act, orgShape, type Register, withWorkspace } from './command.ts';
 import { Exit } from './exit.ts';
 import type { Output } from './output.ts';
 import { layFoundation, type OpenWorkspace } from '../gateway/wiring/workspace.ts';
@@ -27,35 +31,49 @@ function registerExport(group: Command, output: Output): void {
     .option('--org <name>', 'organization, by name or id (default: all)')
     .option('--from <time>', 'records from this time on, such as 2026-03-01 or 2026-03-01T12:00:00Z')
     .option('--to <time>', 'records before this time');
-  act(command, output, shape, async ({ settings, options, operands: [operand] }) => {
-    const file = operand === '-' ? undefined : operand;
-    const range = { ...timeOf('from', options.from), ...timeOf('to', options.to) };
-    const target = file === undefined ? undefined : createWriteStream(resolve(file), { flags: 'wx', mode: 0o600 });
-    if (target) await opened(target, resolve(file ?? ''));
-    const stream = target ?? process.stdout;
-    const exported = await withWorkspace(settings, async (workspace) =>
-      exportAudit({
-        storage: workspace.storage,
-        vault: workspace.vault,
-        now: workspace.now,
-        organizations: await auditedOrganizations(workspace, options.org),
-        ...range,
-        write: async (text) => {
+  actOnAdmin(
+    command,
+    output,
+    shape,
+    async ({ admin, options: { org: organization, from, to }, operands: [operand] }) => {
+      const file = operand === '-' ? undefined : operand;
+      const range = { ...timeOf('from', from), ...timeOf('to', to) };
+      const target = file === undefined ? undefined : createWriteStream(resolve(file), { flags: 'wx', mode: 0o600 });
+      if (target) await opened(target, resolve(file ?? ''));
+      const stream = target ?? process.stdout;
+      let tail = '';
+      await admin.stream(
+        operations.exportWholeAudit,
+        { organization, ...range },
+        async (text) => {
+          tail = `${tail}${text}`.slice(-longestEnd);
           if (!stream.write(text)) await once(stream, 'drain');
         },
-        onProgress: (done) => output.progress(done, 'exporting'),
-      }),
-    );
-    output.progress(undefined);
-    if (target) {
-      target.end();
-      await finished(target);
-      output.result({ file: resolve(file ?? ''), ...exported }, () => `Wrote ${file}: ${exported.records} records.`);
-    }
-    if (exported.problems === 0) return;
-    output.warn(`The audit has ${exported.problems} problems, and the export says so: sightline audit verify`);
-    throw new Exit(1);
-  });
+        (done) => output.progress(done, 'exporting'),
+      );
+      output.progress(undefined);
+      if (target) {
+        target.end();
+        await finished(target);
+      }
+      const { records, problems } = endOf(tail);
+      if (file !== undefined) {
+        output.result({ file: resolve(file), records, problems }, () => `Wrote ${file}: ${records} records.`);
+      }
+      if (problems === 0) return;
+      output.warn(`The audit has ${problems} problems, and the export says so: sightline audit verify`);
+      throw new Exit(1);
+    },
+  );
+}
+
+/** Characters; the last line of an export is a fraction of it. */
+const longestEnd = 2_000;
+
+function endOf(text: string): { readonly records: number; readonly problems: number } {
+  const end = parseFileLine(text.trimEnd().split('\n').at(-1) ?? '');
+  if (end?.type === 'end') return end;
+  throw new SightlineError('unavailable', 'The export was cut off: its last line is missing.');
 }
 
 async function opened(target: NodeJS.EventEmitter, file: string): Promise<void> {
@@ -69,7 +87,7 @@ async function opened(target: NodeJS.EventEmitter, file: string): Promise<void> 
   }
 }
 
-function timeOf(name: 'from' | 'to', text: string | undefined): Partial<Record<'from' | 'to', Date>> {
+function timeOf(name: 'from' | 'to', text: string | undefined): Partial<Record<'from' | 'to', string>> {
   if (text === undefined) return {};
   const time = new Date(text);
   if (Number.isNaN(time.getTime())) {
@@ -77,7 +95,7 @@ function timeOf(name: 'from' | 'to', text: string | undefined): Partial<Record<'
       hint: 'Write it as 2026-03-01 or 2026-03-01T12:00:00Z.',
     });
   }
-  return { [name]: time };
+  return { [name]: time.toISOString() };
 }
 
 const verifyShape = orgShape.extend({ since: z.string().optional() });
@@ -130,7 +148,7 @@ async function verifyAll(
   report: (problem: Found) => void,
   progress: (done: number) => void,
 ) {
-  const organizations = await auditedOrganizations(workspace, org);
+  const organizations = await auditedOrganizations(workspace.storage, org);
   const there = new Set<OrganizationId>(organizations.map(({ id }) => id));
   const before = new Set(org === undefined ? known.map((head) => head.organization) : []);
   const gone = [...before].filter((organization) => !there.has(organization));

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { resolveSettings, type Settings } from '../gateway/wiring/settings.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
-import { foldCase, SightlineError } from '../contract/core/index.ts';
+import { SightlineError } from '../contract/core/index.ts';
 import type { Actor, Organization } from '../contract/storage/index.ts';
 import type { Output } from './output.ts';
 
@@ -119,17 +119,6 @@ export async function findOrganization({ storage }: OpenWorkspace, name: string 
     only === undefined ? 'There is no organization yet.' : `There are ${all.length} organizations.`,
     { hint: only === undefined ? 'Make one with: sightline org create NAME' : 'Say which one with --org NAME.' },
   );
-}
-
-/** Deleted ones too, whose audit is there: by name while they can be restored, by id always. */
-export async function auditedOrganizations(
-  workspace: OpenWorkspace,
-  name: string | undefined,
-): Promise<readonly Organization[]> {
-  const deleted = await workspace.storage.directory.deletedOrganizations.list();
-  if (name === undefined) return [...(await organizationsOf(workspace, name)), ...deleted];
-  const found = deleted.find((each) => each.id === name || foldCase(each.name) === foldCase(name.trim()));
-  return found === undefined ? organizationsOf(workspace, name) : [found];
 }
 
 export async function organizationsOf(

@@ -1,16 +1,15 @@
-import { scimPath } from '../contract/issuer/index.ts';
-import { actInOrganization, operator, orgCommand, orgShape, type Register } from './command.ts';
+import { operations } from '../gateway/admin/index.ts';
+import { actOnAdmin } from './admin.ts';
+import { orgCommand, orgShape, type Register } from './command.ts';
 import { table } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('scim').description(summary);
 
   const create = orgCommand(group, 'create', 'create a token for an identity provider; prints it, once');
-  actInOrganization(create, output, orgShape, async ({ workspace, organization: { id: organizationId } }) => {
-    const { id, token } = await workspace.scimTokens.create(organizationId, operator());
-    const running = workspace.config.publicUrl === undefined ? await workspace.runningGateway() : undefined;
-    const base = running?.url ?? workspace.host(workspace.config.listen.port, 'cli').publicUrl;
-    const address = `${base}${scimPath}`;
+  actOnAdmin(create, output, orgShape, async ({ admin, options: { org } }) => {
+    const made = await admin.perform(operations.createScimToken, {}, org);
+    const { id, address, token } = made;
     output.result({ id, address, token }, () =>
       [`id       ${id}`, `address  ${address}`, `token    ${token}`, 'Keep the token now: it is not shown again.'].join(
         '\n',
@@ -19,14 +18,8 @@ export const register: Register = (program, output, summary) => {
   });
 
   const list = orgCommand(group, 'list', 'list the tokens');
-  actInOrganization(list, output, orgShape, async ({ workspace, organization: { id } }) => {
-    const rows = (await workspace.scimTokens.list(id)).map((each) => ({
-      id: each.id,
-      last_four: each.lastFour,
-      created_at: each.createdAt.toISOString(),
-      created_by: each.createdBy,
-      last_used_at: each.lastUsedAt?.toISOString() ?? null,
-    }));
+  actOnAdmin(list, output, orgShape, async ({ admin, options: { org } }) => {
+    const { items: rows } = await admin.perform(operations.listScimTokens, {}, org);
     output.result(rows, () =>
       table(
         output,
@@ -38,8 +31,8 @@ export const register: Register = (program, output, summary) => {
   });
 
   const revoke = orgCommand(group, 'revoke <token_id>', 'end a token');
-  actInOrganization(revoke, output, orgShape, async ({ workspace, organization, operands: [id = ''] }) => {
-    await workspace.scimTokens.revoke(organization.id, id, operator());
+  actOnAdmin(revoke, output, orgShape, async ({ admin, options: { org }, operands: [id = ''] }) => {
+    await admin.perform(operations.revokeScimToken, { id }, org);
     output.result({ id, revoked: true }, () => `${id} is revoked.`);
   });
 };

@@ -2,12 +2,10 @@ import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { operations } from '../gateway/admin/index.ts';
-import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
 import { SightlineError } from '../contract/core/index.ts';
 import { roles, type Role } from '../contract/issuer/index.ts';
-import type { User } from '../contract/storage/index.ts';
 import { actOnAdmin } from './admin.ts';
-import { actInWorkspace, operator, orgShape, type Register } from './command.ts';
+import { orgShape, type Register } from './command.ts';
 import { table } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
@@ -90,10 +88,10 @@ export const register: Register = (program, output, summary) => {
     .argument('<email>')
     .argument('<file>')
     .description('export what is kept about a person as JSON lines, audit records included');
-  actInWorkspace(exported, output, z.object({}), async ({ workspace, operands: [email = '', name = ''] }) => {
-    const user = await findUser(workspace, email);
+  actOnAdmin(exported, output, z.object({}), async ({ admin, operands: [email = '', name = ''] }) => {
+    const user = await admin.perform(operations.showPerson, { person: email });
     const file = resolve(name);
-    await writeLines(file, workspace.people.exportPerson(user.id, { audit: true }));
+    await withNewFile(file, (write) => admin.stream(operations.exportPerson, { person: user.id }, write));
     output.result({ id: user.id, file }, () => `Wrote what is kept of ${user.email} to ${file}.`);
   });
 
@@ -104,24 +102,23 @@ export const register: Register = (program, output, summary) => {
     .option('--keep-chats', 'leave their chats to the organization, without their name')
     .option('--yes', 'delete; without it, only print what would be deleted');
   const removal = z.object({ keepChats: z.boolean().default(false), yes: z.boolean().default(false) });
-  actInWorkspace(remove, output, removal, async ({ workspace, operands: [email = ''], options }) => {
-    const user = await findUser(workspace, email);
-    const { id } = user;
+  actOnAdmin(remove, output, removal, async ({ admin, operands: [wanted = ''], options }) => {
     const chats = options.keepChats ? 'keep' : 'delete';
     if (!options.yes) {
-      const organizations = (await workspace.people.memberships(id)).map(({ organization }) => organization.name);
-      output.result({ id, email: user.email, organizations, chats, deleted: false }, () =>
+      const { id, email, ...person } = await admin.perform(operations.showPerson, { person: wanted });
+      const organizations = person.organizations.map(({ name }) => name);
+      output.result({ id, email, organizations, chats, deleted: false }, () =>
         [
-          `${user.email} is of ${organizations.length === 0 ? 'no organization' : organizations.join(', ')}.`,
-          `Nothing was deleted: say --yes. There is no way back; sightline user export ${user.email} FILE writes what is kept.`,
+          `${email} is of ${organizations.length === 0 ? 'no organization' : organizations.join(', ')}.`,
+          `Nothing was deleted: say --yes. There is no way back; sightline user export ${email} FILE writes what is kept.`,
         ].join('\n'),
       );
       return;
     }
-    await workspace.people.deletePerson({ userId: id, chats, actor: operator() });
-    output.result({ id, email: user.email, chats, deleted: true }, () =>
+    const { id, email } = await admin.perform(operations.deletePerson, { person: wanted, chats });
+    output.result({ id, email, chats, deleted: true }, () =>
       [
-        `${user.email} (${id}) is deleted. The audit keeps the id alone.`,
+        `${email} (${id}) is deleted. The audit keeps the id alone.`,
         'Backups and exports made before still have them.',
       ].join('\n'),
     );
@@ -159,7 +156,10 @@ function passwordLines(email: string, url: string): readonly string[] {
 }
 
 /** For its owner alone. */
-async function writeLines(file: string, lines: AsyncIterable<string>): Promise<void> {
+async function withNewFile(
+  file: string,
+  fill: (write: (text: string) => Promise<void>) => Promise<void>,
+): Promise<void> {
   const handle = await open(file, 'wx', 0o600).catch((cause: unknown) => {
     throw new SightlineError('invalid_argument', `The file ${file} cannot be made.`, {
       hint: 'Name one that does not exist, in a folder that can be written.',
@@ -167,18 +167,10 @@ async function writeLines(file: string, lines: AsyncIterable<string>): Promise<v
     });
   });
   try {
-    for await (const line of lines) await handle.write(line);
+    await fill(async (text) => void (await handle.write(text)));
   } finally {
     await handle.close();
   }
-}
-
-async function findUser({ storage }: OpenWorkspace, email: string): Promise<User> {
-  const user = await storage.directory.findUser(email);
-  if (user !== undefined) return user;
-  throw new SightlineError('not_found', `There is nobody with the address ${JSON.stringify(email.slice(0, 100))}.`, {
-    hint: 'sightline user list names those there are.',
-  });
 }
 
 function roleOf(text: string): Role {

@@ -99,7 +99,29 @@ const failure = (code: string) => expect.objectContaining({ error: expect.object
 describe('every route of the admin interface', () => {
   let reading: string;
   let writing: string;
+  let outside: string;
+  /** By the path under which the organization has its own: of Globex. */
+  let foreigners: Readonly<Record<string, readonly string[]>>;
   beforeAll(async () => {
+    outside = (await newKey('--all-organizations')).secret;
+    const made = z.looseObject({ id: z.string().optional(), client_id: z.string().optional() });
+    const make = async (path: string, body?: object) => {
+      const answer = await send('post', `/organizations/Globex${path}`, { secret: outside, body });
+      const { id, client_id: clientId } = made.parse(answer.body);
+      return id ?? clientId ?? '';
+    };
+    await send('post', '/organizations/Globex/ingest/rotate', { secret: outside });
+    const { items } = z
+      .object({ items: z.array(z.looseObject({ id: z.string() })) })
+      .parse((await send('get', '/organizations/Globex/ingest/tokens', { secret: outside })).body);
+    foreigners = {
+      '/keys': [await make('/keys', { name: 'theirs' })],
+      '/ingest/tokens': items.map(({ id }) => id),
+      '/alert-sources': [await make('/alert-sources', { plugin: 'generic', name: 'Theirs' }), 'Theirs'],
+      '/webhooks': [await make('/webhooks', { url: 'https://hooks.example.com/x' })],
+      '/people': [await make('/people', { email: 'eve@globex.example', role: 'admin' }), 'eve@globex.example'],
+      '/scim-tokens': [await make('/scim-tokens')],
+    };
     reading = (await newKey('--org', 'Acme', '--scopes', 'admin:read')).secret;
     writing = (await newKey('--org', 'Acme', '--scopes', 'admin:write')).secret;
   });
@@ -132,7 +154,36 @@ describe('every route of the admin interface', () => {
       if (operation.instanceOnly === true) {
         const bound = await send(method, own, { secret });
         expect([bound.status, bound.body]).toEqual([403, failure('forbidden')]);
+      } else if (of === 'instance') {
+        // Of all organizations by its path, and so by its answer of the key's own.
+        const bound = await send(method, own, { secret });
+        expect([bound.status, typeof bound.body]).toEqual([200, operation.lines ? 'string' : 'object']);
+        expect(JSON.stringify(bound.body)).toContain(acme);
+        expect(JSON.stringify(bound.body)).not.toMatch(new RegExp(`${globex}|Globex|${instanceId}`));
+        if ('organization' in operation.input.shape) {
+          for (const other of [globex, 'Globex', instanceId, 'nobody']) {
+            const foreign = await send(method, `${own}?organization=${other}`, { secret });
+            expect(foreign).toEqual({ status: 404, body: failure('not_found') });
+          }
+        }
       }
+    },
+  );
+
+  const naming = allOperations.filter(({ of, path }) => of === 'organization' && placesOf(path).length > 0);
+  it.each(naming.map((operation) => [operation.id, operation] as const))(
+    '%s changes nothing of another organization that is named',
+    async (_, operation) => {
+      const [area = ''] = operation.path.split(`/{${placesOf(operation.path)[0]}}`);
+      const foreign = foreigners[area];
+      if (foreign === undefined) throw new Error(`nothing of another organization for ${operation.path}`);
+      const { method, path } = operation;
+      for (const named of foreign) {
+        const asked = `/organizations/Acme${path.replace(/\{\w+\}/, named)}`;
+        expect(await send(method, asked, { secret: writing })).toEqual({ status: 404, body: failure('not_found') });
+      }
+      const list = await send('get', `/organizations/Globex${area}`, { secret: outside });
+      for (const named of foreign) expect(JSON.stringify(list.body)).toContain(named);
     },
   );
 });
@@ -183,20 +234,6 @@ describe('a key of the admin interface', () => {
       expect(lines.at(-1)).toMatchObject({ type: 'end', problems: 0 });
       break;
     }
-  });
-
-  it('of one organization changes nothing of another, whatever it names', async () => {
-    const { secret } = await newKey('--org', 'Acme');
-    const { client_id: clientId } = await createKey(directory, 'Globex');
-    for (const [method, path] of [
-      ['post', `/organizations/Acme/keys/${clientId}/rotate`],
-      ['post', `/organizations/Acme/keys/${clientId}/retire`],
-      ['delete', `/organizations/Acme/keys/${clientId}`],
-    ] as const) {
-      expect(await send(method, path, { secret })).toEqual({ status: 404, body: failure('not_found') });
-    }
-    const { body } = await send('get', '/organizations', { secret });
-    expect(body).toEqual({ items: [expect.objectContaining({ id: acme })] });
   });
 
   it('of all organizations leaves records of calls that name none, which verify and are exported', async () => {
@@ -310,20 +347,26 @@ describe('the OpenAPI document', () => {
       axiosConfigDefaults: { baseURL: `${gateway.url}/admin/v1`, headers: { authorization: `Bearer ${secret}` } },
     });
     const client = await api.init();
-    const call = async (id: string, parameters: object = {}, body?: object): Promise<Record<string, unknown>> => {
+    const called = new Set<string>();
+    const ask = async (id: string, parameters: object = {}, body?: object): Promise<unknown> => {
       const operation = client[id];
       if (operation === undefined) throw new Error(`the document has no ${id}`);
-      const answer = await operation({ ...parameters }, body);
-      return z.record(z.string(), z.unknown()).parse(answer.data);
+      called.add(id);
+      return (await operation({ ...parameters }, body)).data;
     };
+    const call = async (...asked: Parameters<typeof ask>) =>
+      z.record(z.string(), z.unknown()).parse(await ask(...asked));
     const { id: organization } = await call('createOrganization', {}, { name: 'Initech' });
     const here = { organization };
     const person = await call('createPerson', here, { email: 'ada@initech.example', role: 'admin' });
     expect(person['password_url']).toMatch(/\/password\?token=/);
     expect(await call('invitePerson', here, { email: 'bob@initech.example' })).toMatchObject({ role: 'member' });
     expect(await call('listPeople', here)).toMatchObject({ items: [{ email: 'ada@initech.example', role: 'admin' }] });
-    await call('disablePerson', { person: 'ada@initech.example' });
+    const ada = { person: 'ada@initech.example' };
+    await call('disablePerson', ada);
     expect(await call('listPeople', here)).toMatchObject({ items: [{ enabled: false }] });
+    await call('enablePerson', ada);
+    expect((await call('createPasswordLink', ada))['url']).toMatch(/\/password\?token=/);
 
     const key = z.object({ client_id: z.string(), client_secret: z.string() });
     const made = key.parse(await call('createKey', here, { name: 'ci', scopes: ['incidents:read'] }));
@@ -333,6 +376,11 @@ describe('the OpenAPI document', () => {
     const rotated = key.parse(await call('rotateKey', named));
     await call('retireKeySecret', named);
     await exchange(gateway.url, rotated);
+    await call('rotateKey', named);
+    await call('discardKeySecret', named);
+    await call('pauseKey', named);
+    expect(await call('listKeys', here)).toMatchObject({ items: [{ paused_at: expect.any(String) }] });
+    await call('resumeKey', named);
     await call('revokeKey', named);
     expect((await callTool(gateway.url, token, 'list_incidents', {})).status).toBe(401);
     expect(await call('listKeys', here)).toEqual({ items: [] });
@@ -346,31 +394,80 @@ describe('the OpenAPI document', () => {
     const shown = await call('showIngest', here);
     const { previous } = await call('rotateIngestToken', here);
     await call('revokeIngestToken', { ...here, id: previous });
+    expect(await call('listIngestTokens', here)).toMatchObject({ items: [expect.anything()] });
     expect((await call('showIngest', here))['token']).not.toBe(shown['token']);
 
     const hook = await call('addWebhook', here, { url: 'http://127.0.0.1:9/none?key=1' });
     await expect(call('testWebhook', { ...here, id: hook['id'] })).rejects.toMatchObject({ response: { status: 503 } });
     expect(await call('listWebhooks', here)).toMatchObject({ items: [{ address: 'http://127.0.0.1:9' }] });
     await call('removeWebhook', { ...here, id: hook['id'] });
-    await call('removePerson', { ...here, person: 'ada@initech.example' }).catch((error: unknown) =>
+    await call('removePerson', { ...here, ...ada }).catch((error: unknown) =>
       expect(error).toMatchObject({ response: { status: 409 } }),
     );
+
+    const provider = z.object({ id: z.string(), address: z.string(), token: z.string() });
+    const scim = provider.parse(await call('createScimToken', here));
+    const provision = async () =>
+      (await fetch(`${scim.address}/Users`, { headers: { authorization: `Bearer ${scim.token}` } })).status;
+    expect(await call('listScimTokens', here)).toMatchObject({
+      items: [{ id: scim.id, last_four: scim.token.slice(-4) }],
+    });
+    const taken = await provision();
+    await call('revokeScimToken', { ...here, id: scim.id });
+    expect(taken).not.toBe(401);
+    expect(await provision()).toBe(401);
+
+    const bob = await call('createPerson', here, { email: 'bob@initech.example' });
+    expect(await call('showPerson', { person: 'bob@initech.example' })).toMatchObject({
+      id: bob['id'],
+      organizations: [{ id: organization, name: 'Initech', role: 'member' }],
+    });
+    const about = String(await ask('exportPerson', { person: bob['id'] }));
+    expect(about).toMatch(/^\{"type":"account","id":"usr_/);
+    expect(about).toContain('"event":"person.joined"');
+    expect(about).not.toContain('ada@');
+    await expect(call('deletePerson', { person: ada.person })).rejects.toMatchObject({ response: { status: 409 } });
+    expect(await call('deletePerson', { person: bob['id'], chats: 'keep' })).toMatchObject({ id: bob['id'] });
+    await expect(call('exportPerson', { person: bob['id'] })).rejects.toMatchObject({ response: { status: 404 } });
+
+    expect(await call('showOrganization', here)).toMatchObject({ name: 'Initech', members: 1, keys: 0 });
+    expect(String(await ask('exportAudit', here))).toMatch(/"event":"person.deleted".*\n[^]*"type":"end"/);
+    const { until } = await call('deleteOrganization', here);
+    await expect(call('showOrganization', here)).rejects.toMatchObject({ response: { status: 404 } });
+    expect(JSON.stringify(await call('listOrganizations'))).not.toContain(String(organization));
+    expect(await call('listDeletedOrganizations')).toEqual({ items: [{ id: organization, name: 'Initech', until }] });
+    const whole = String(await ask('exportWholeAudit', { organization: 'Initech' }));
+    expect(whole).toContain('"event":"organization.deleted"');
+    expect(whole).not.toContain(instanceId);
+    expect(String(await ask('exportWholeAudit'))).toContain(instanceId);
+    expect(await call('restoreOrganization', { name: 'initech' })).toEqual({ id: organization, name: 'Initech' });
+    expect(await call('showOrganization', here)).toMatchObject({ members: 1 });
+    expect([...called].toSorted()).toEqual(allOperations.map(({ id }) => id).toSorted());
   });
 });
 
 describe('the command line', () => {
   const answer = z.looseObject({ id: z.string().optional(), client_id: z.string().optional() });
 
+  const lists = z.array(answer);
+  const kept = z.looseObject({ deleted: z.literal(false) });
+  const gone = z.looseObject({ deleted: z.literal(true) });
+  let elsewhere: string;
+  let there: readonly string[];
+  beforeAll(async () => {
+    elsewhere = await temporaryDirectory();
+    there = ['--url', gateway.url, '--token', (await newKey('--all-organizations')).secret];
+  });
+  afterAll(() => removeDirectory(elsewhere));
+  /** A data directory that holds nothing: what is answered comes from the gateway. */
+  const remotely = <Shape extends z.ZodType>(shape: Shape, ...command: string[]) =>
+    sightlineJson(elsewhere, [...command, ...there], shape);
+  const both = async (shape: z.ZodType, ...command: string[]): Promise<void> => {
+    const here = await sightlineJson(directory, command, shape);
+    expect(await remotely(shape, ...command)).toEqual(here);
+  };
+
   it('does over HTTP what it does on the storage, and says so in the same way', async () => {
-    const { secret } = await newKey('--all-organizations');
-    const elsewhere = await temporaryDirectory();
-    const there = ['--url', gateway.url, '--token', secret];
-    const both = async (shape: z.ZodType, ...command: string[]): Promise<void> => {
-      const here = await sightlineJson(directory, command, shape);
-      // A data directory that holds nothing: what is answered comes from the gateway.
-      expect(await sightlineJson(elsewhere, [...command, ...there], shape)).toEqual(here);
-    };
-    const lists = z.array(answer);
     const made = await sightlineJson(
       elsewhere,
       ['key', 'create', '--org', 'Globex', '--name', 'ci', '--scopes', 'all', ...there],
@@ -398,7 +495,31 @@ describe('the command line', () => {
     await sightlineJson(elsewhere, ['key', 'rotate', made.client_id ?? '', ...there], answer);
     await sightlineJson(elsewhere, ['key', 'revoke', made.client_id ?? '', ...there], answer);
     await both(lists, 'key', 'list', '--org', 'Globex');
-    await removeDirectory(elsewhere);
+  });
+
+  it('does so with people and what provisions them', async () => {
+    const bob = 'bob@globex.example';
+    await remotely(answer, 'user', 'create', '--email', bob, '--org', 'Globex');
+    await both(kept, 'user', 'delete', bob);
+    const about = join(elsewhere, 'bob.jsonl');
+    await remotely(answer, 'user', 'export', bob, about);
+    expect(await readFile(about, 'utf8')).toMatch(/^\{"type":"account".*bob@globex.example/);
+    await remotely(gone, 'user', 'delete', bob, '--yes');
+    const { id = '' } = await remotely(answer, 'scim', 'create', '--org', 'Globex');
+    await both(lists.min(1), 'scim', 'list', '--org', 'Globex');
+    await remotely(answer, 'scim', 'revoke', id, '--org', 'Globex');
+  });
+
+  it('does so with organizations and the audit', async () => {
+    await remotely(answer, 'org', 'create', 'Hooli');
+    await both(kept, 'org', 'delete', 'Hooli');
+    await remotely(gone, 'org', 'delete', 'Hooli', '--yes');
+    await both(lists.min(1), 'org', 'list', '--deleted');
+    const file = join(elsewhere, 'audit.jsonl');
+    const exported = z.looseObject({ records: z.number().min(1), problems: z.literal(0) });
+    await remotely(exported, 'audit', 'export', file, '--org', 'Hooli', '--from', '2026-01-01');
+    await sightlineJson(directory, ['audit', 'verify', file], z.looseObject({ ok: z.literal(true) }));
+    await remotely(answer, 'org', 'restore', 'Hooli');
   });
 
   it('is refused as the interface refuses, and sends its secret nowhere in the clear', async () => {

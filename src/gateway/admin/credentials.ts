@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isId, SightlineError } from '../../contract/core/index.ts';
-import { scopes } from '../../contract/issuer/index.ts';
+import { scimPath, scopes } from '../../contract/issuer/index.ts';
 import { describeIngest } from '../../tools/index.ts';
 import { done, isDone, none, ofOrganization, time, type OrganizationCall } from './operation.ts';
 
@@ -228,3 +228,64 @@ function tokensOf({ services }: OrganizationCall) {
     },
   );
 }
+
+export const scimTokenOperations = {
+  listScimTokens: ofOrganization({
+    id: 'listScimTokens',
+    method: 'get',
+    path: '/scim-tokens',
+    summary: 'The tokens by which identity providers provision people',
+    scope: 'admin:read',
+    input: none,
+    output: z.object({
+      items: z.array(
+        z.object({
+          id: z.string(),
+          last_four: z.string(),
+          created_at: time,
+          created_by: z.string(),
+          last_used_at: time.nullable(),
+        }),
+      ),
+    }),
+    async run({ services, organization }) {
+      const tokens = await services.scimTokens.list(organization.id);
+      return {
+        items: tokens.map(({ id, lastFour, createdAt, createdBy, lastUsedAt }) => ({
+          id,
+          last_four: lastFour,
+          created_at: createdAt.toISOString(),
+          created_by: createdBy,
+          last_used_at: lastUsedAt?.toISOString() ?? null,
+        })),
+      };
+    },
+  }),
+  createScimToken: ofOrganization({
+    id: 'createScimToken',
+    method: 'post',
+    path: '/scim-tokens',
+    summary: 'Create a token for an identity provider',
+    scope: 'admin:write',
+    input: none,
+    output: z.object({ id: z.string(), address: z.url(), token: z.string().describe('Shown this once') }),
+    async run({ services, organization, actor }) {
+      const address = `${await services.publicUrl()}${scimPath}`;
+      const { id, token } = await services.scimTokens.create(organization.id, actor);
+      return { id, address, token };
+    },
+  }),
+  revokeScimToken: ofOrganization({
+    id: 'revokeScimToken',
+    method: 'delete',
+    path: '/scim-tokens/{id}',
+    summary: 'End a SCIM token',
+    scope: 'admin:write',
+    input: z.strictObject({ id: z.string() }),
+    output: done,
+    async run({ services, organization, actor }, { id }) {
+      await services.scimTokens.revoke(organization.id, id, actor);
+      return isDone;
+    },
+  }),
+} as const;

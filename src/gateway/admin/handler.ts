@@ -26,6 +26,7 @@ export interface AdminHandlerOptions {
 const rate = { perMinute: 600, burst: 120 } as const;
 const maxBodyBytes = 64 * 1_024;
 const base = '/admin/v1';
+const ofLines = { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' } as const;
 
 const routes = allOperations.map((operation) => {
   const route = routeOf(operation);
@@ -83,19 +84,21 @@ export function createAdminHandler(options: AdminHandlerOptions) {
     let outcome = 'internal';
     try {
       authorize(key, operation, named, organization);
-      const asked = operation.method === 'get' ? Object.fromEntries(searchParams) : await readBody(request);
+      const asked = operation.method === 'post' ? await readBody(request) : Object.fromEntries(searchParams);
       if (Object.keys(asked).some((name) => name in inPath)) {
-        throw new SightlineError('invalid_argument', 'A name of the path is in the body, too.');
+        throw new SightlineError('invalid_argument', 'A name of the path is in the body or query, too.');
       }
       const input = checked(operation, { ...asked, ...inPath });
-      const call = { services, actor: { kind: 'operator', id: key.id, name: key.name } as const };
-      if (operation.lines !== undefined && organization !== undefined) {
-        response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
-        await operation.lines({ ...call, organization }, input, (text) => write(response, text));
-        response.end();
+      const actor = { kind: 'operator', id: key.id, name: key.name } as const;
+      const call = { services, actor, ...(organization && { organization }) };
+      if (operation.lines === undefined) {
+        sendJson(response, 200, operation.output.parse(await operation.run(call, input)));
       } else {
-        const answer = await operation.run({ ...call, ...(organization && { organization }) }, input);
-        sendJson(response, 200, operation.output.parse(answer));
+        await operation.lines(call, input, async (text) => {
+          if (!response.headersSent) response.writeHead(200, ofLines);
+          await write(response, text);
+        });
+        response.end();
       }
       outcome = 'ok';
     } catch (error) {

@@ -61,7 +61,7 @@ function describe(operation: Operation): object {
         schema: { type: 'string' },
         description: wordsOf(input, name),
       })),
-      ...(method === 'get' ? fields.map(([name, field]) => ({ name, in: 'query', schema: schemaOf(field) })) : []),
+      ...(method === 'post' ? [] : fields.map(([name, field]) => ({ name, in: 'query', schema: schemaOf(field) }))),
     ],
     ...(method === 'post' &&
       fields.length > 0 && {

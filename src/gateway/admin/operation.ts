@@ -5,6 +5,7 @@ import type { People } from '../../identity/people/people.ts';
 import type { Organizations } from '../../identity/people/organizations.ts';
 import type { ApiKeys } from '../../identity/verify/api-keys.ts';
 import type { IngestTokens } from '../../identity/verify/ingest-tokens.ts';
+import type { ScimTokens } from '../../identity/verify/scim-tokens.ts';
 import type { AlertSources } from '../../incidents/alerts/sources.ts';
 import type { Webhooks } from '../../incidents/webhooks/webhooks.ts';
 import type { IngestSource } from '../../tools/index.ts';
@@ -18,13 +19,17 @@ export interface AdminServices {
   readonly ingest: IngestSource;
   /** Undefined where a company's collector feeds the warehouse. */
   readonly ingestTokens: IngestTokens | undefined;
+  readonly scimTokens: ScimTokens;
   readonly webhooks: Webhooks;
   /** Plugins are loaded for it, which few operations need. */
   alertSources(): Promise<AlertSources>;
+  publicUrl(): Promise<string>;
   /** {auth_url}, under which the pages are. */
   pagesUrl(): Promise<string>;
   /** The issuer plugin, where people sign in elsewhere, without a password here. */
   readonly signInElsewhere: string | undefined;
+  /** What becomes of a deleted organization's telemetry, where the warehouse is not ours. */
+  readonly telemetryElsewhere: string | undefined;
   readonly vault: Vault;
   readonly now: () => Date;
 }
@@ -32,6 +37,7 @@ export interface AdminServices {
 export interface AdminCall {
   readonly services: AdminServices;
   readonly actor: Actor;
+  readonly onProgress?: ((fraction: number) => void) | undefined;
 }
 
 export interface OrganizationCall extends AdminCall {
@@ -58,8 +64,12 @@ export interface Operation<
   Output extends z.ZodObject = z.ZodObject,
 > extends Described<Input, Output> {
   readonly of: 'instance' | 'organization';
-  /** In place of `run`: answers lines, as many as there are. */
-  lines?(call: OrganizationCall, input: z.output<Input>, write: (text: string) => Promise<void>): Promise<void>;
+  /** In place of `run`: answers lines of JSON, as many as there are. Refuses before the first. */
+  lines?(
+    call: AdminCall & Partial<OrganizationCall>,
+    input: z.output<Input>,
+    write: (text: string) => Promise<void>,
+  ): Promise<void>;
   run(call: AdminCall & Partial<OrganizationCall>, input: z.output<Input>): Promise<z.input<Output>>;
 }
 
@@ -84,6 +94,14 @@ export function ofOrganization<Input extends z.ZodObject, Output extends z.ZodOb
       return operation.run({ ...call, organization }, input);
     },
   };
+}
+
+/** Of the instance, answered in lines. */
+export function inLines<Input extends z.ZodObject>(
+  operation: Omit<Described<Input, z.ZodObject>, 'output'> & Required<Pick<Operation<Input>, 'lines'>>,
+): Operation<Input> {
+  const run = () => Promise.reject(new Error(`${operation.id} answers lines`));
+  return { ...operation, of: 'instance', output: z.object({}), run };
 }
 
 export const none = z.strictObject({});

@@ -6,6 +6,7 @@ import {
   done,
   isDone,
   none,
+  inLines,
   ofInstance,
   ofOrganization,
   time,
@@ -13,41 +14,10 @@ import {
   type OrganizationCall,
 } from './operation.ts';
 
-const organization = z.object({ id: z.string(), name: z.string(), created_at: time });
 const role = z.enum(roles);
 const email = z.email().max(254);
 const person = z.object({ id: z.string(), email: z.string(), name: z.string(), role, enabled: z.boolean() });
 const named = z.strictObject({ person: z.string().describe('Id or e-mail address') });
-
-export const organizationOperations = {
-  listOrganizations: ofInstance({
-    id: 'listOrganizations',
-    method: 'get',
-    path: '/organizations',
-    summary: 'The organizations that the key is for',
-    scope: 'admin:read',
-    input: none,
-    output: z.object({ items: z.array(organization) }),
-    async run({ services, organization: own }) {
-      const all = own === undefined ? await services.storage.directory.organizations() : [own];
-      return { items: all.map(({ id, name, createdAt }) => ({ id, name, created_at: createdAt.toISOString() })) };
-    },
-  }),
-  createOrganization: ofInstance({
-    id: 'createOrganization',
-    method: 'post',
-    path: '/organizations',
-    summary: 'Create an organization',
-    scope: 'admin:write',
-    instanceOnly: true,
-    input: z.strictObject({ name: z.string() }),
-    output: organization,
-    async run({ services }, input) {
-      const { id, name, createdAt } = await services.organizations.create(input.name);
-      return { id, name, created_at: createdAt.toISOString() };
-    },
-  }),
-} as const;
 
 export const peopleOperations = {
   listPeople: ofOrganization({
@@ -121,6 +91,56 @@ export const peopleOperations = {
       const { id } = await memberOf(call, input.person);
       await call.services.people.removeMember(call.organization.id, id, call.actor);
       return isDone;
+    },
+  }),
+  showPerson: ofInstance({
+    id: 'showPerson',
+    method: 'get',
+    path: '/people/{person}',
+    summary: 'A person, and the organizations they are in',
+    scope: 'admin:read',
+    instanceOnly: true,
+    input: named,
+    output: person.omit({ role: true }).extend({
+      organizations: z.array(z.object({ id: z.string(), name: z.string(), role })),
+    }),
+    async run(call, input) {
+      const { id, email: address, name, enabled } = await accountOf(call, input.person);
+      const organizations = (await call.services.people.memberships(id)).map((each) => ({
+        id: each.organization.id,
+        name: each.organization.name,
+        role: each.role,
+      }));
+      return { id, email: address, name, enabled, organizations };
+    },
+  }),
+  exportPerson: inLines({
+    id: 'exportPerson',
+    method: 'get',
+    path: '/people/{person}/export',
+    summary: 'What is kept about a person as JSON lines, audit records included',
+    // With chats, which a key that may only read sees nowhere else.
+    scope: 'admin:write',
+    instanceOnly: true,
+    input: named,
+    async lines(call, input, write) {
+      const { id } = await accountOf(call, input.person);
+      for await (const line of call.services.people.exportPerson(id, { audit: true })) await write(line);
+    },
+  }),
+  deletePerson: ofInstance({
+    id: 'deletePerson',
+    method: 'delete',
+    path: '/people/{person}',
+    summary: 'Delete a person for good, with sessions, applications, and the API keys they made',
+    scope: 'admin:write',
+    instanceOnly: true,
+    input: named.extend({ chats: z.enum(['delete', 'keep']).default('delete').describe('Kept without their name') }),
+    output: z.object({ id: z.string(), email: z.string() }),
+    async run(call, { person: idOrEmail, chats }) {
+      const { id, email: address } = await accountOf(call, idOrEmail);
+      await call.services.people.deletePerson({ userId: id, chats, actor: call.actor });
+      return { id, email: address };
     },
   }),
   disablePerson: enabling('disablePerson', 'disable', 'Shut a person out at once, in all organizations', false),

@@ -16,6 +16,7 @@ import { clients } from '../../web/client-setup/index.ts';
 import { createPages } from '../../web/pages.ts';
 import { view } from '../../web/view.ts';
 import { createAdminHandler } from '../admin/handler.ts';
+import { telemetryElsewhere } from '../admin/organizations.ts';
 import { createAdminKeys } from '../admin/keys.ts';
 import type { Config } from '../config/schema.ts';
 import { createApp } from '../http/app.ts';
@@ -150,7 +151,9 @@ export const frontWiring: Wiring<FrontParts> = {
       now,
     });
   },
-  admin({ storage, people, organizations, keys, ingest, sink, ingestTokens, alertSources, audit, urls, foundation }) {
+  admin(cradle) {
+    const { storage, people, organizations, keys, ingest, sink, ingestTokens, scimTokens } = cradle;
+    const { alertSources, audit, urls, foundation } = cradle;
     const { vault, now, config } = foundation;
     return createAdminHandler({
       services: {
@@ -162,7 +165,10 @@ export const frontWiring: Wiring<FrontParts> = {
         vault,
         now,
         ingestTokens: sink && ingestTokens,
+        scimTokens,
         webhooks: createWebhooks({ storage, vault, now }),
+        publicUrl: async () => urls.publicUrl,
+        telemetryElsewhere: telemetryElsewhere(config),
         alertSources: async () => alertSources,
         pagesUrl: async () => urls.authUrl,
         signInElsewhere: config.issuer.plugin === 'builtin' ? undefined : config.issuer.plugin,

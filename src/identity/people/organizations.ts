@@ -13,14 +13,14 @@ export interface Organizations {
   remove(id: OrganizationId, actor: Actor): Promise<Date>;
   /** `not_found` for one that is not there, was not deleted, or whose time is over. */
   restore(id: OrganizationId, actor: Actor): Promise<void>;
+  /** How long a deleted one can be restored. */
+  readonly graceDays: () => number;
 }
 
-interface OrganizationsOptions {
+interface OrganizationsOptions extends Pick<Organizations, 'graceDays'> {
   readonly storage: Storage;
   readonly ingestTokens: IngestTokens;
   readonly now: () => Date;
-  /** How long a deleted one can be restored. */
-  readonly graceDays: () => number;
 }
 
 const dayMs = 86_400_000;
@@ -29,6 +29,8 @@ export function createOrganizations({ storage, ingestTokens, now, graceDays }: O
   const { directory } = storage;
   const trail = createTrail({ storage, now });
   return {
+    graceDays,
+
     async create(name) {
       const organization = await directory.createOrganization({ name });
       await ingestTokens.ensure(organization.id);
