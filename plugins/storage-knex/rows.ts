@@ -32,6 +32,8 @@ export type Tables = OrganizationTables & { [Name in keyof Unowned]: RowOf<Unown
     created_at: DbInteger;
     expires_at: DbInteger;
   };
+  /** People who were deleted lately, in one organization or all: what was under way then is refused or erased. */
+  erasures: { id: string; user_id: string; organization_id: string | null; subjects: string; created_at: DbInteger };
   gateways: { id: string; host: string; telemetry_in: string | null; seen_at: DbInteger };
   buckets: { name: string; empty_at: DbInteger };
   locks: { name: string; taken: DbInteger };

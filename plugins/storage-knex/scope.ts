@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { OrganizationId } from '../../src/contract/core/index.ts';
+import { isId, SightlineError, type OrganizationId } from '../../src/contract/core/index.ts';
 import { integer } from './columns.ts';
 import type { OrganizationTable, OrganizationTables, RowIn } from './rows.ts';
 import type { ColumnValue } from './tables.ts';
@@ -91,6 +91,22 @@ export class Scope {
         .delete();
     }
     return removed;
+  }
+
+  /**
+   * Refuses what a person does who was deleted meanwhile: a request that was under way would leave something of theirs behind.
+   * Deleting holds the organization's lock, as this transaction does.
+   */
+  async refuseErased(actorId: string): Promise<void> {
+    if (!isId('usr', actorId)) return;
+    const { organizationId } = this;
+    const erased = await this.#knex('erasures')
+      .where({ user_id: actorId })
+      .where((place) => void place.whereNull('organization_id').orWhere({ organization_id: organizationId }))
+      .first('id');
+    if (erased === undefined) return;
+    if ((await this.from('members').where({ user_id: actorId }).first('role')) !== undefined) return;
+    throw new SightlineError('forbidden', 'The account of this person was deleted.');
   }
 
   /** For a condition of a raw kind on one column, e.g. LIKE with its escape character. */

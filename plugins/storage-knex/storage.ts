@@ -121,7 +121,7 @@ export class KnexStorage implements Storage {
       database,
       now,
       vault,
-      directory: new KnexDirectory({ database, now }, marks),
+      directory: new KnexDirectory({ database, now, vault }, marks),
       changes: new ChatChanges(connection.bell),
       marks,
       auditChains: new AuditChains(this.#host),

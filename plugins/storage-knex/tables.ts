@@ -197,7 +197,7 @@ const owned = {
   audit: {
     key: 'at id',
     text: 'hash event subject request_id target outcome',
-    'text?': 'arguments_hash statement',
+    'text?': 'arguments_hash statement erasure_seal',
     integer: 'chain seq at',
     'integer?': 'row_count bytes',
     'real?': 'duration_ms',

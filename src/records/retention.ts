@@ -54,6 +54,7 @@ export function createRetention(options: RetentionOptions): Retention {
       const turn = await directory.takeTurn('retention', now(), turnMs);
       await purge.run(turn, stopping.signal);
       if (!turn) return;
+      await directory.people.finishErasures(new Date(now().getTime() - turnMs));
       for (const { id } of await directory.deletedOrganizations.list()) {
         await clear(storage.workspace(id).retention, 'removeAudit', auditDays);
       }

@@ -84,4 +84,17 @@ export const third: Readonly<Record<string, Migration>> = {
       columns.short(200, 'machine?');
     });
   },
+
+  async '0022-erasures'(knex) {
+    await alter(knex, 'audit', (columns) => {
+      columns.short(100, 'erasure_seal?');
+    });
+    await create(knex, 'erasures', (columns, table) => {
+      columns.key();
+      columns.id('user_id organization_id?');
+      columns.long('subjects');
+      columns.time('created_at');
+      table.index(['user_id']);
+    });
+  },
 };

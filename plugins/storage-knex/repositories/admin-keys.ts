@@ -18,7 +18,10 @@ export class AdminKeys extends DirectoryRepository implements AdminKeyRepository
       organization_id: key.organizationId ?? null,
       created_at: createdAt.getTime(),
     };
-    await this.database.write((knex) => knex('admin_keys').insert(row));
+    await this.database.write(async (knex, enter) => {
+      if (key.organizationId !== undefined) await (await enter(key.organizationId)).refuseErased(key.createdBy);
+      await knex('admin_keys').insert(row);
+    });
     return { ...key, createdAt };
   }
 

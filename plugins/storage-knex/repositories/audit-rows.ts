@@ -27,6 +27,7 @@ export function auditRow(chain: number, { seq, hash, record }: ChainedRecord) {
     bytes: record.bytes ?? null,
     truncated: record.truncated ?? null,
     statement: record.statement ?? null,
+    erasure_seal: null,
   };
 }
 
@@ -48,7 +49,12 @@ export function toRecord(row: RowIn<'audit'>): AuditRecord {
 }
 
 export function toChained(row: RowIn<'audit'>): ChainedRecord {
-  return { seq: integer(row.seq), hash: row.hash, record: toRecord(row) };
+  return {
+    seq: integer(row.seq),
+    hash: row.hash,
+    record: toRecord(row),
+    ...optional('erased', row.erasure_seal, String),
+  };
 }
 
 export function toRegister(row: RowIn<'audit_registers'>): AuditRegister {

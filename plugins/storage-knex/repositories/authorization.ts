@@ -9,15 +9,17 @@ import { date, optional, countOf, signingStateColumn } from '../columns.ts';
 import type { RowIn } from '../rows.ts';
 import type { Statements } from '../transact.ts';
 import { DirectoryRepository } from './repository.ts';
-import { SightlineError } from '../../../src/contract/core/index.ts';
+import { isId, SightlineError, type GrantId } from '../../../src/contract/core/index.ts';
 
 const expiredAtOnce = 1_000;
 
 /** What has expired is not found any more, whether it was removed yet or not. */
 export class Artifacts extends DirectoryRepository implements ArtifactRepository {
   upsert(artifact: Artifact): Promise<void> {
+    const { grantId } = artifact;
     const { consumed_at, ...row } = toRow(artifact);
     return this.database.write(async (knex) => {
+      if (grantId !== undefined && isId('gra', grantId) && !(await isGranted(knex, grantId))) return;
       await knex('artifacts')
         .insert({ ...row, consumed_at })
         .onConflict(['model', 'id'])
@@ -81,6 +83,11 @@ export class Artifacts extends DirectoryRepository implements ArtifactRepository
     const now = this.now().getTime();
     return knex('artifacts').where((alive) => void alive.whereNull('expires_at').orWhere('expires_at', '>', now));
   }
+}
+
+/** Until the end of the transaction. What belongs to a grant that ended meanwhile is not kept, for nothing would remove it. */
+async function isGranted(knex: Statements, id: GrantId): Promise<boolean> {
+  return (await knex('grants').where({ id }).forShare().first('id')) !== undefined;
 }
 
 function toRow(artifact: Artifact): RowIn<'artifacts'> {

@@ -31,6 +31,7 @@ interface Written {
 export class Chats extends OrganizationRepository implements ChatRepository {
   start(input: NewChat): Promise<Written> {
     return this.database.write(async (scope) => {
+      await scope.refuseErased(input.author.id);
       const now = this.now();
       const ids = { chat: newId('chat', now.getTime()), message: newId('msg', now.getTime()) };
       const earlier = await remember(scope, ['start', null, input.author, input.idempotencyKey], ids, now);
@@ -69,6 +70,7 @@ export class Chats extends OrganizationRepository implements ChatRepository {
   async reply(id: ChatId, input: NewReply): Promise<Written> {
     const written = await this.database.write(async (scope) => {
       const now = this.now();
+      await scope.refuseErased(input.author.id);
       const chat = await lockChat(scope, id);
       const { author, engine } = input;
       if (chat.createdBy.kind !== author.kind || chat.createdBy.id !== author.id) {
@@ -121,6 +123,7 @@ export class Chats extends OrganizationRepository implements ChatRepository {
   /** A chat in which nothing runs or waits stays as it is. */
   async cancel(id: ChatId, actor: Actor): Promise<Chat> {
     const chat = await this.database.write(async (scope) => {
+      await scope.refuseErased(actor.id);
       const now = this.now();
       const current = await lockChat(scope, id);
       if (current.status !== 'running' && current.status !== 'waiting') return current;

@@ -33,7 +33,7 @@ import { InvestigationLeases } from './investigations.ts';
 import { removeExpiredResults } from './kept-results.ts';
 import { liveOrganizations, newUserRow, ofLiveOrganization, toOrganization, toUser } from './users.ts';
 import { People, Sessions } from './people.ts';
-import { DirectoryRepository, type Parts } from './repository.ts';
+import { DirectoryRepository, type DirectoryParts } from './repository.ts';
 import { Provisioning } from './scim/provisioning.ts';
 import { WebhookLeases } from './webhooks.ts';
 
@@ -69,7 +69,7 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
   readonly removeExpiredResults: Directory['removeExpiredResults'] = (before) =>
     removeExpiredResults(this.database, before);
 
-  constructor(parts: Parts<Database>, marks: UsageMarks) {
+  constructor(parts: DirectoryParts, marks: UsageMarks) {
     super(parts);
     this.#marks = marks;
   }

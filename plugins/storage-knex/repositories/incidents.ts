@@ -24,6 +24,7 @@ import { OrganizationRepository } from './repository.ts';
 export class Incidents extends OrganizationRepository implements IncidentRepository {
   create(input: NewIncident, actor: Actor): Promise<Incident> {
     return this.database.write(async (scope) => {
+      await scope.refuseErased(actor.id);
       // The counter's lock also keeps two alerts with one fingerprint from opening two incidents.
       await scope.lockCounter('incident');
       const open = input.fingerprint === undefined ? undefined : await openWith(scope, input.fingerprint);
@@ -42,6 +43,7 @@ export class Incidents extends OrganizationRepository implements IncidentReposit
 
   update(id: IncidentId, patch: IncidentPatch, actor: Actor): Promise<Incident> {
     return this.database.write(async (scope) => {
+      await scope.refuseErased(actor.id);
       const now = this.now();
       const current = await lock(scope, id);
       await requireOriginal(scope, current, patch);
@@ -64,6 +66,7 @@ export class Incidents extends OrganizationRepository implements IncidentReposit
 
   writeDocument(id: IncidentId, markdown: string, author: Actor, only?: DocumentCondition): Promise<IncidentDocument> {
     return this.database.write(async (scope) => {
+      await scope.refuseErased(author.id);
       await lock(scope, id);
       if (only !== undefined) await requireMet(scope, id, only);
       const now = this.now();

@@ -36,6 +36,7 @@ export class Invitations extends OrganizationRepository implements InvitationRep
     const now = this.now().getTime();
     return this.database.write(
       async (scope) => {
+        await scope.refuseErased(input.createdBy);
         await scope.lockCounter(invitationCounter);
         const member = await scope
           .from('members')

@@ -28,6 +28,7 @@ export class Keys extends OrganizationRepository implements KeyRepository {
     const taken = new SightlineError('conflict', 'A key or secret with this id exists already.');
     return this.database.write(
       async (scope) => {
+        await scope.refuseErased(input.createdBy);
         await scope.insert('api_keys', {
           id: input.id,
           name: shortText("The key's name", input.name, 200),
@@ -182,6 +183,7 @@ export class IngestTokens extends OrganizationRepository implements IngestTokenR
   create({ id, hash, sealed, createdBy }: NewIngestToken): Promise<void> {
     return this.database.write(
       async (scope) => {
+        await scope.refuseErased(createdBy);
         const position = await scope.next('ingest_token');
         await scope.insert('ingest_tokens', {
           id,

@@ -4,6 +4,7 @@ import type { EnterScope } from '../database.ts';
 import { actorJson } from '../json.ts';
 import type { Scope } from '../scope.ts';
 import type { Statements } from '../transact.ts';
+import { noteErasure } from './erasures.ts';
 import { endGrants } from './grants.ts';
 import { endInvitationsBy, endMembership, keepAnAdmin } from './members.ts';
 import { removeChats } from './retention.ts';
@@ -49,6 +50,7 @@ export async function erase(
   enter: EnterScope,
   userId: UserId,
   { organizationId: only, chats }: Erasure,
+  now: Date,
 ): Promise<Erased | undefined> {
   // Not a change, but the lock under which changes of one person's memberships follow each other.
   await knex('users').where({ id: userId }).update({ id: userId });
@@ -69,6 +71,8 @@ export async function erase(
   }
   if (ended.some(({ member }) => member)) await endSessions(knex, userId);
   const elsewhere = await knex('members').where({ user_id: userId }).first('organization_id');
+  const keys = ended.flatMap((each) => each.keys);
+  await noteErasure(knex, { userId, organizationId: elsewhere && only, keys }, now);
   if (elsewhere === undefined) {
     await endSessions(knex, userId);
     await knex('identities').where({ user_id: userId }).delete();
@@ -110,7 +114,7 @@ async function forget(scope: Scope, userId: UserId, words: readonly string[], ch
   await scope.from('chat_messages').where('author', 'like', theirs).update({ author: gone });
   await scope.from('incident_timeline').where('actor', 'like', theirs).update({ actor: gone });
   await scope.from('incident_documents').where('author', 'like', theirs).update({ author: gone });
-  for (const table of ['alert_sources', 'ingest_tokens'] as const) {
+  for (const table of ['alert_sources', 'ingest_tokens', 'scim_tokens'] as const) {
     await scope.from(table).where({ created_by: userId }).update({ created_by: deletedPerson.id });
   }
   await scope.from('incidents').whereIn('assignee', words).update({ assignee: null });
@@ -166,6 +170,7 @@ async function placesOf(
     knex('chats').where({ created_by_id: userId }).distinct('organization_id'),
     knex('alert_sources').where({ created_by: userId }).distinct('organization_id'),
     knex('ingest_tokens').where({ created_by: userId }).distinct('organization_id'),
+    knex('scim_tokens').where({ created_by: userId }).distinct('organization_id'),
     knex('incident_timeline').where('actor', 'like', mentions(userId)).distinct('organization_id'),
     knex('incident_documents').where('author', 'like', mentions(userId)).distinct('organization_id'),
   ]);

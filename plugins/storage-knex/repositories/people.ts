@@ -30,6 +30,7 @@ import {
   userColumns,
   type JoinedOrganization,
 } from './users.ts';
+import { eraseStatements } from './erasures.ts';
 import { endAccess, erase } from './leaving.ts';
 import { acceptInvitation, openInvitation } from './invitations.ts';
 import { syncMemberships, type Provided } from './members.ts';
@@ -74,10 +75,22 @@ export class People extends DirectoryRepository implements PeopleRepository {
     return this.database.write((knex, enter) => endAccess(knex, enter, userId, organizationId));
   }
 
-  erase(userId: UserId, how: Erasure): Promise<Erased | undefined> {
-    return this.database.write((knex, enter) => erase(knex, enter, userId, how), {
+  async erase(userId: UserId, how: Erasure): Promise<Erased | undefined> {
+    const erased = await this.database.write((knex, enter) => erase(knex, enter, userId, how, this.now()), {
       foreign_key: new SightlineError('unavailable', 'The person just did something here.', { retryAfterSeconds: 1 }),
     });
+    // The person is gone by now, whatever comes of this: `finishErasures` repeats it.
+    if (erased !== undefined) await this.#eraseStatements({ user_id: userId }).catch(() => undefined);
+    return erased;
+  }
+
+  async finishErasures(before: Date): Promise<void> {
+    await this.#eraseStatements();
+    await this.database.write((knex) => knex('erasures').where('created_at', '<=', before.getTime()).delete());
+  }
+
+  #eraseStatements(of?: { readonly user_id: UserId }): Promise<void> {
+    return eraseStatements(this.database, this.parts.vault, of);
   }
 
   memberships(userId: UserId): Promise<readonly Membership[]> {

@@ -74,4 +74,6 @@ export interface OrganizationParts extends Parts<ScopedDatabase>, Pick<Host, 'va
 export abstract class OrganizationRepository extends Repository<Scope, ScopedDatabase, OrganizationParts> {}
 
 /** Of what belongs to no organization, or is asked before one is known. */
-export abstract class DirectoryRepository extends Repository<Statements, Database, Parts<Database>> {}
+export type DirectoryParts = Parts<Database> & Pick<Host, 'vault'>;
+
+export abstract class DirectoryRepository extends Repository<Statements, Database, DirectoryParts> {}

@@ -14,6 +14,7 @@ const stays: Readonly<Record<string, string>> = {
   locks: 'rows that are but locks',
   schema_migrations: 'of the schema itself',
   gateways: 'those that run on this storage',
+  erasures: 'kept for hours',
   buckets: 'counts of the last minutes',
   kept_results: 'kept for ten minutes',
 };

@@ -36,11 +36,11 @@ export function recordHash(
   previous: string,
   record: AuditRecord,
 ): string {
-  return sha256([
-    organizationId,
-    chain,
-    seq,
-    previous,
+  return sha256([organizationId, chain, seq, previous, ...fieldsOf(record)]);
+}
+
+function fieldsOf(record: AuditRecord): readonly unknown[] {
+  return [
     record.at.getTime(),
     record.event,
     record.subject,
@@ -53,7 +53,7 @@ export function recordHash(
     record.bytes ?? null,
     record.truncated ?? null,
     record.statement ?? null,
-  ]);
+  ];
 }
 
 /** What the seals of an organization's audit are over. */
@@ -67,7 +67,22 @@ export function auditSeals(vault: Pick<Vault, 'sign' | 'verifies'>, organization
     unchained,
     damaged,
   ];
-  return { head: seal(vault, head), cut: seal(vault, cut), register: seal(vault, register) };
+  // Stands for the hash of a record whose statement was erased: nobody can compute that any more.
+  const erasure = (chain: number, previous: string, { seq, hash: at, record }: ChainedRecord) => [
+    'erasure',
+    organizationId,
+    chain,
+    seq,
+    previous,
+    at,
+    ...fieldsOf(record),
+  ];
+  return {
+    head: seal(vault, head),
+    cut: seal(vault, cut),
+    register: seal(vault, register),
+    erasure: seal(vault, erasure),
+  };
 }
 
 export interface Seal<Sealed extends readonly unknown[]> {

@@ -6,7 +6,7 @@ import { toId, type OrganizationId } from '../core/ids.ts';
  */
 export const instanceId: OrganizationId = toId('org', `org_${'0'.repeat(26)}`);
 
-/** Append-only: no update, no delete. Each process chains what it appends (audit-chain.ts), so that gateways wait for nobody. */
+/** Append-only: no update, no delete, but that the statements of deleted people go. Each process chains what it appends (audit-chain.ts), so that gateways wait for nobody. */
 export interface AuditRepository {
   /** All or none, chained and sealed. Repeated with the same objects after a failure, it writes none of them twice. */
   append(records: readonly AuditRecord[]): Promise<void>;
@@ -70,6 +70,8 @@ export interface AuditChainState extends AuditChain {
 
 export interface ChainedRecord extends AuditPlace {
   readonly record: AuditRecord;
+  /** Where its statement was erased: the seal of what stayed, made when the hash was still right. */
+  readonly erased?: string;
 }
 
 export const auditEvents = [

@@ -93,6 +93,11 @@ export interface PeopleRepository {
   endAccess(userId: UserId, organizationId?: OrganizationId): Promise<readonly EndedAccess[] | undefined>;
   /** Removes a person; undefined where there is no such account. `conflict`, as AdminGuard says, and nothing changes. */
   erase(userId: UserId, how: Erasure): Promise<Erased | undefined>;
+  /**
+   * Erases what calls under way wrote into the audit after their people were deleted. Deletions up to then are forgotten,
+   * with which nothing refuses any more what those people do.
+   */
+  finishErasures(before: Date): Promise<void>;
   memberships(userId: UserId): Promise<readonly Membership[]>;
 
   /** By its token's hash, if it is open. */
@@ -132,7 +137,7 @@ export interface EndedAccess {
 
 /**
  * `endAccess`, and the membership ends. The person's chats go, or stay as `deletedPerson`'s; so does what else they did, and
- * their name and address where those are a whole value.
+ * their name and address where those are a whole value. Of the audit the statements go of the person and of keys they made.
  */
 export interface Erasure {
   /** Nothing is touched elsewhere, and the account goes only when no organization has it any more. In all without. */

@@ -1,5 +1,5 @@
-import { recordHash, type AuditPlace, type ChainedRecord } from '../../contract/storage/index.ts';
-import type { OrganizationId } from '../../contract/core/index.ts';
+import { auditSeals, recordHash, type AuditPlace, type ChainedRecord } from '../../contract/storage/index.ts';
+import type { OrganizationId, Vault } from '../../contract/core/index.ts';
 
 /** A contradiction in the chain, which proves a later change. */
 export interface Problem {
@@ -21,13 +21,16 @@ export class ChainCheck {
   readonly #report: Report;
   /** Where it was at an earlier verification, if it was there then. */
   readonly #known: AuditPlace | undefined;
+  readonly #erasures: ReturnType<typeof auditSeals>['erasure'];
   #last: AuditPlace;
 
   constructor(
     at: { readonly organization: OrganizationId; readonly chain: number; readonly start: AuditPlace },
+    vault: Pick<Vault, 'sign' | 'verifies'>,
     report: Report,
     known?: AuditPlace,
   ) {
+    this.#erasures = auditSeals(vault, at.organization).erasure;
     this.#organization = at.organization;
     this.#chain = at.chain;
     this.#report = report;
@@ -44,21 +47,28 @@ export class ChainCheck {
     this.#last = place;
   }
 
-  next({ seq, hash, record }: ChainedRecord): void {
+  next(chained: ChainedRecord): void {
+    const { seq, hash } = chained;
     const expected = this.#last.seq + 1;
     if (seq !== expected) {
       const gap = `${missing(seq - expected)}: from here to ${seq - 1}`;
       this.problem(expected, seq < expected ? 'a record is there twice' : gap);
-    } else if (
-      this.#last.hash !== unknownHash &&
-      recordHash(this.#organization, this.#chain, seq, this.#last.hash, record) !== hash
-    ) {
+    } else if (this.#last.hash !== unknownHash && !this.#isIntact(chained)) {
       this.problem(seq, 'the record was changed, or put in the place of another');
     }
     if (this.#known?.seq === seq && this.#known.hash !== hash) {
       this.problem(seq, 'the record is not the one that was here at the earlier verification');
     }
     this.#last = { seq, hash };
+  }
+
+  #isIntact({ erased, ...chained }: ChainedRecord): boolean {
+    const { seq, hash, record } = chained;
+    const previous = this.#last.hash;
+    if (erased !== undefined && record.statement === undefined) {
+      return this.#erasures.fits(erased, this.#chain, previous, chained);
+    }
+    return recordHash(this.#organization, this.#chain, seq, previous, record) === hash;
   }
 
   /** @param head where the chain is said to end. */

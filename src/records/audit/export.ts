@@ -63,7 +63,7 @@ export async function exportAudit(options: ExportOptions): Promise<Exported> {
         problems += 1;
         if (found.length < mostProblems) found.push(problem);
       },
-      onRecord: async ({ number, instance, openedAt }, { seq, hash, record }, previous) => {
+      onRecord: async ({ number, instance, openedAt }, { seq, hash, record, erased }, previous) => {
         if (!wanted(record)) return;
         if (place?.chain !== number) {
           await put({ type: 'chain', organization: id, chain: number, instance, openedAt: openedAt.toISOString() });
@@ -79,6 +79,7 @@ export async function exportAudit(options: ExportOptions): Promise<Exported> {
           ...rest,
           ...(!follows && { previous }),
           hash,
+          ...(erased !== undefined && { erased }),
         });
         place = { chain: number, seq };
         records += 1;

@@ -47,6 +47,8 @@ const recordLine = z.strictObject({
   /** The hash before it, where the record before it is not in the file. */
   previous: hash.exactOptional(),
   hash,
+  /** A seal, where the statement was erased. */
+  erased: z.string().exactOptional(),
 });
 
 const problemLine = z.strictObject({

@@ -27,7 +27,7 @@ export interface VerifyFileOptions {
 /** Looks at an exported file without any storage. `invalid_argument` where it is no such file. */
 export async function verifyAuditFile({ file, vault, report }: VerifyFileOptions): Promise<VerifiedFile> {
   const digest = createHash('sha256');
-  const chains = new FileChains(report);
+  const chains = new FileChains(vault, report);
   let exportedAt: string | undefined;
   let end: EndLine | undefined;
   let number = 0;
@@ -63,13 +63,15 @@ export async function verifyAuditFile({ file, vault, report }: VerifyFileOptions
 
 /** The chains of a file, of which there may be parts alone. */
 class FileChains {
+  readonly #vault: Vault;
   readonly #report: Report;
   #chain: ChainLine | undefined;
   #check: { readonly organization: OrganizationId; readonly chain: number; readonly along: ChainCheck } | undefined;
   records = 0;
   problems = 0;
 
-  constructor(report: Report) {
+  constructor(vault: Vault, report: Report) {
+    this.#vault = vault;
     this.#report = report;
   }
 
@@ -85,12 +87,14 @@ class FileChains {
 
   #record(line: RecordLine): void {
     this.records += 1;
-    const { type: _, organization, chain, seq, previous, hash, at, ...rest } = line;
+    const { type: _, organization, chain, seq, previous, hash, erased, at, ...rest } = line;
     if (this.#check?.organization !== organization || this.#check.chain !== chain) {
       const start = this.#start(line);
-      this.#check = { organization, chain, along: new ChainCheck({ organization, chain, start }, this.#report) };
+      const along = new ChainCheck({ organization, chain, start }, this.#vault, this.#report);
+      this.#check = { organization, chain, along };
     } else if (previous !== undefined) this.#check.along.skip({ seq: seq - 1, hash: previous });
-    this.#check.along.next({ seq, hash, record: { at: new Date(at), ...rest } });
+    const record = { at: new Date(at), ...rest };
+    this.#check.along.next({ seq, hash, record, ...(erased !== undefined && { erased }) });
   }
 
   #start({ organization, chain, seq, previous }: RecordLine): AuditPlace {

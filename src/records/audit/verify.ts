@@ -96,7 +96,7 @@ async function verifyChain(
   const root = chainRoot(organization, first);
   const at = { organization, chain, start: first.cut ?? root };
   const earlier = known.find((each) => each.organization === organization && each.chain === chain);
-  const check = new ChainCheck(at, report, earlier);
+  const check = new ChainCheck(at, vault, report, earlier);
   let state = first;
   checkCut();
   let records = 0;

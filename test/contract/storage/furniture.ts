@@ -61,12 +61,13 @@ export async function furnish(
   }
   for (const { id } of organizations) await furnishOrganization(storage, id, [present(one), present(two)], seal);
   await directory.sessions.create(newSession(present(one)));
+  const granted = present((await storage.workspace(present(organizations[0]).id).grants.list()).at(0));
   for (const model of ['Grant', 'RefreshToken', 'AuthorizationCode', 'Interaction']) {
     await directory.artifacts.upsert({
       model,
       id: hashSecret(model),
       payload: JSON.stringify({ text: awkward }),
-      grantId: newId('gra'),
+      grantId: granted.id,
       uid: `uid-${model}`,
       expiresAt: new Date(Date.now() + 3_600_000),
     });

@@ -1,19 +1,27 @@
 import { hashSecret, newId } from '../../../src/contract/core/index.ts';
 import {
+  auditSeals,
+  chainRoot,
   deletedPerson,
+  recordHash,
   type Actor,
+  type AuditRecord,
   type Storage,
   type User,
   type Workspace,
 } from '../../../src/contract/storage/index.ts';
+import { testHost } from '../host.ts';
 import type { Runner } from '../runner.ts';
 import {
+  inAnHour,
+  inTurn,
   type MakeStorage,
   newChat,
   newGrant,
   newIncident,
   newInvitation,
   newKey,
+  newScimToken,
   newSession,
   ownStage,
   present,
@@ -118,6 +126,107 @@ export function leavingPromises(runner: Runner, make: MakeStorage): void {
       expect(await found(stage().storage, user.id)).toEqual([]);
     });
 
+    it('takes along the SQL that the audit kept of them and their keys, and the chain goes on to verify', async () => {
+      const { vault } = testHost('.');
+      const storage = await stage().open({ vault });
+      const workspace = storage.workspace((await stage().organization()).id);
+      const { audit, organizationId } = workspace;
+      const [user, colleague] = [await stage().member(workspace), await stage().member(workspace)];
+      const key = await workspace.keys.create(newKey({ createdBy: user.id }));
+      const revoked = newId('ak');
+      await audit.append([
+        said(user.id, 'SELECT 1', { event: 'key.created', target: revoked }),
+        said(user.id, 'SELECT 2'),
+        said(colleague.id, 'SELECT 3'),
+        said(key.id, 'SELECT 4'),
+      ]);
+      // A second chain, and more records than are erased at once.
+      await stage()
+        .storage.workspace(organizationId)
+        .audit.append([said(user.id, 'SELECT 5')]);
+      await audit.append(Array.from({ length: 1_100 }, () => said(revoked, 'SELECT 6')));
+      await storage.directory.people.erase(user.id, { chats: 'delete' });
+      expect(await statementsOf(workspace)).toEqual([[3], []]);
+      // What a call under way wrote later is found when the deletion is finished.
+      await audit.append([said(user.id, 'SELECT 7'), said(colleague.id, 'SELECT 8')]);
+      await storage.directory.people.finishErasures(new Date(0));
+      await storage.directory.people.finishErasures(inAnHour());
+      expect(await statementsOf(workspace)).toEqual([[3, 8], []]);
+
+      const [chain] = await audit.chains({ after: 0, limit: 1 });
+      const { number, head } = present(chain);
+      const { erasure } = auditSeals(vault, organizationId);
+      let last = chainRoot(organizationId, present(chain));
+      for (const each of [
+        ...(await audit.records({ chain: number, after: 0, limit: 1_000 })),
+        ...(await audit.records({ chain: number, after: 1_000, limit: 1_000 })),
+      ]) {
+        const { erased, ...chained } = each;
+        const { seq, hash, record } = chained;
+        const intact =
+          erased === undefined
+            ? recordHash(organizationId, number, seq, last.hash, record) === hash
+            : erasure.fits(erased, number, last.hash, chained);
+        expect([seq, intact, erased === undefined]).toEqual([last.seq + 1, true, record.statement !== undefined]);
+        last = { seq, hash };
+      }
+      expect(last).toEqual({ seq: head.seq, hash: head.hash });
+    });
+
+    it('leaves nothing behind by what was under way, whether it came before or after', async () => {
+      const [here, there] = await stage().workspaces();
+      const user = await stage().member(here);
+      const actor = actorOf(user);
+      const { chat } = await here.chats.start(newChat({ author: actor }));
+      const incident = await here.incidents.create(newIncident(), actorOf(await stage().member(here)));
+      const grant = newGrant(user.id);
+      await here.grants.create(grant);
+      const { directory } = stage().other;
+      const { organizationId } = here;
+      const attempts: readonly (() => Promise<unknown>)[] = [
+        () => there.chats.start(newChat({ author: actor })),
+        () => there.chats.reply(chat.id, { author: actor, message: 'And now?', engine: 'playbook' }),
+        () => there.chats.cancel(chat.id, actor),
+        () => there.incidents.create(newIncident(), actor),
+        () => there.incidents.update(incident.id, { title: newId('inc') }, actor),
+        () => there.incidents.writeDocument(incident.id, 'What I know', actor),
+        () => there.keys.create(newKey({ createdBy: user.id })),
+        () => there.grants.create(newGrant(user.id)),
+        () => there.invitations.create(newInvitation({ createdBy: user.id })),
+        () => there.scimTokens.create({ ...newScimToken(), createdBy: user.id }),
+        () => directory.sessions.create(newSession(user.id, { organizationId })),
+        () => {
+          const id = newId('it');
+          return there.ingestTokens.create({ id, hash: id, sealed: 'sealed', createdBy: user.id });
+        },
+        () => {
+          const id = newId('als');
+          return there.alertSources.create({ id, name: id, plugin: 'webhook', sealed: 'sealed', createdBy: user.id });
+        },
+        () => {
+          const key = { id: newId('adk'), hash: hashSecret(newId('sec')), name: 'CI', scopes: [], createdBy: user.id };
+          return directory.adminKeys.create({ ...key, organizationId });
+        },
+        () => {
+          const payload = JSON.stringify({ accountId: user.id });
+          return directory.artifacts.upsert({ model: 'Grant', id: newId('sec'), payload, grantId: grant.id });
+        },
+      ];
+      const rounds = 6;
+      const under = Array.from({ length: rounds }, () =>
+        attempts.map((attempt) => attempt().then(kept, refused)),
+      ).flat();
+      const erased = await people().erase(user.id, { chats: 'delete' });
+      const results = [
+        ...(await Promise.all(under)),
+        ...(await inTurn(attempts, (each) => each().then(kept, refused))),
+      ];
+      expect(erased).toMatchObject({ account: true });
+      for (const word of [user.id, user.email, user.name]) expect(await found(stage().storage, word)).toEqual([]);
+      // Only an artifact of a grant that ended is dropped without a word: its token is refused by the grant.
+      expect(results.slice(-attempts.length).filter((result) => result === 'kept')).toEqual(['kept']);
+    });
+
     it('is not deleted as the last admin of any organization, and nothing changes', async () => {
       const [here, there] = await two(stage());
       const user = await stage().person();
@@ -170,6 +279,25 @@ async function alive(
   return looked.map((each) => each !== undefined);
 }
 
+function said(subject: string, statement: string, more: Partial<AuditRecord> = {}): AuditRecord {
+  const call = { event: 'tool.call', target: 'query_otel', outcome: 'ok' } as const;
+  return { at: new Date(), requestId: 'r', subject, statement, ...call, ...more };
+}
+
+/** The numbers of `said` that are still there, of each chain. */
+async function statementsOf({ audit }: Workspace): Promise<readonly (readonly number[])[]> {
+  return inTurn(await audit.chains({ after: 0, limit: 10 }), async ({ number }) => {
+    const first = await audit.records({ chain: number, after: 0, limit: 1_000 });
+    const records = [...first, ...(await audit.records({ chain: number, after: 1_000, limit: 1_000 }))];
+    return records.flatMap(({ record: { statement } }) =>
+      statement === undefined ? [] : [Number(statement.replace('SELECT ', ''))],
+    );
+  });
+}
+
+const kept = (): 'kept' => 'kept';
+const refused = (error: unknown): Promise<string> => refusal(Promise.reject(error));
+
 /** Everything by which a member is known, in as many places as there are; answers their chat. */
 async function write(stage: Stage, workspace: Workspace, user: User) {
   const actor = actorOf(user);
@@ -188,6 +316,7 @@ async function write(stage: Stage, workspace: Workspace, user: User) {
   });
   const token = newId('it');
   await workspace.ingestTokens.create({ id: token, hash: token, sealed: 'sealed', createdBy: user.id });
+  await workspace.scimTokens.create({ ...newScimToken(), createdBy: user.id });
   await workspace.webhooks.create({
     id: newId('whk'),
     url: 'https://hook.example/',

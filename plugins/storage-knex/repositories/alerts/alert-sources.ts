@@ -22,6 +22,7 @@ export class AlertSources extends OrganizationRepository implements AlertSourceR
     };
     return this.database.write(
       async (scope) => {
+        await scope.refuseErased(createdBy);
         const all = await scope.from('alert_sources').select('id');
         if (all.length >= mostSources) {
           throw new SightlineError('conflict', `An organization has at most ${mostSources} alert sources.`, {

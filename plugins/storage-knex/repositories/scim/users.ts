@@ -95,9 +95,13 @@ export async function settleRoles(scope: Scope, rules: ScimRules, userId?: strin
 export class ScimTokens extends OrganizationRepository implements ScimTokenRepository {
   create({ id, hash, lastFour, createdBy }: NewScimToken): Promise<void> {
     const row = { id, hash, last_four: lastFour, created_by: createdBy, last_used_at: null };
-    return this.database.write((scope) => scope.insert('scim_tokens', { ...row, created_at: this.now().getTime() }), {
-      duplicate: new SightlineError('conflict', 'A SCIM token with this id or hash exists already.'),
-    });
+    return this.database.write(
+      async (scope) => {
+        await scope.refuseErased(createdBy);
+        await scope.insert('scim_tokens', { ...row, created_at: this.now().getTime() });
+      },
+      { duplicate: new SightlineError('conflict', 'A SCIM token with this id or hash exists already.') },
+    );
   }
 
   list(): Promise<readonly ScimToken[]> {
