@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
-import { statSync } from 'node:fs';
+import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { activityFinding, crowdingFinding } from '../gateway/wiring/ingest-activity.ts';
 import { tryBoundary } from '../gateway/wiring/boundary.ts';
@@ -90,11 +90,42 @@ function isLoaded(value: unknown): value is Awaited<ReturnType<typeof checkConfi
 
 function directory(path: string): Verdict {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return notYet(path);
+  if (found === undefined) {
+    const trouble = cannotBeMade(path);
+    return trouble === undefined ? notYet(path) : { status: 'fail', detail: `${path} cannot be made: ${trouble.why}` };
+  }
   if (!found.isDirectory()) {
     return { status: 'fail', detail: `${path} is not a directory`, hint: 'Name another one with --data.' };
   }
   return privacy(path, found.mode, 0o700);
+}
+
+/** Of Linux: file systems of the kernel, in which nobody makes a directory. */
+const kernelFileSystems = new Map([
+  [0x9fa0, 'proc'],
+  [0x62656572, 'sysfs'],
+]);
+
+/**
+ * Why a directory that is not there yet cannot be made; nothing is made to find out. It is `certain` where that holds for
+ * everyone, and not only for the user of this command or for this mount.
+ */
+export function cannotBeMade(path: string): { readonly why: string; readonly certain: boolean } | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found !== undefined) return found.isDirectory() ? undefined : { why: 'it is no directory', certain: true };
+  let above = dirname(path);
+  while (above !== dirname(above) && statSync(above, { throwIfNoEntry: false }) === undefined) above = dirname(above);
+  if (statSync(above, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    return { why: `${above} is no directory`, certain: true };
+  }
+  const kernels = process.platform === 'linux' ? kernelFileSystems.get(statfsSync(above).type) : undefined;
+  if (kernels !== undefined) return { why: `${above} belongs to the kernel (${kernels})`, certain: true };
+  try {
+    accessSync(above, constants.W_OK | constants.X_OK);
+  } catch {
+    return { why: `this user may not write to ${above}`, certain: false };
+  }
+  return undefined;
 }
 
 function masterKey(dataDirectory: string, exists: boolean): Verdict {
