@@ -42,7 +42,10 @@ describe('what lies outside the gateway', () => {
     }
   });
 
-  it('is asked through the proxy of the environment, and a forgotten trustProxy is told', async () => {
+  it.each([
+    ['of the environment', false],
+    ['of the configuration', true],
+  ])('is asked through the proxy %s, and a forgotten trustProxy is told', async (_where, configured) => {
     const asked: (string | undefined)[] = [];
     const proxy = createServer();
     proxy.on('connect', (request, socket) => {
@@ -54,8 +57,12 @@ describe('what lies outside the gateway', () => {
       await write({
         publicUrl: 'https://sightline.invalid',
         issuer: { plugin: 'oidc', issuer: 'https://idp.invalid', clientId: 'x', clientSecret: 'not-to-be-said' },
+        ...(configured && { network: { proxy: `http://127.0.0.1:${port}` } }),
       });
-      const env = { NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: `http://127.0.0.1:${port}` };
+      // The one of the environment is not there.
+      const env = configured
+        ? { NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: 'http://127.0.0.1:9' }
+        : { NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: `http://127.0.0.1:${port}` };
       const ended = await box.start(['config', 'check', '--online', '--json', '--data', box.data], env).ended;
       expect(ended.code).toBe(1);
       const { checks } = report.parse(JSON.parse(ended.stdout));

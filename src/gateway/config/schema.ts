@@ -102,6 +102,12 @@ export const configSchema = z
             'Files with certificates, in PEM, of authorities to trust beside those of Node: for the identity provider, ' +
               'the model and all else that is asked over TLS',
           ),
+        proxy: url
+          .optional()
+          .describe(
+            'An HTTP proxy for what is asked over HTTP outside this machine: the identity provider, the model, receivers ' +
+              'of webhooks; not warehouses, databases and client documents. Beats HTTPS_PROXY; NO_PROXY holds',
+          ),
       })
       .prefault({}),
     listen: z

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import * as http from 'node:http';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { SightlineError } from '../../contract/core/index.ts';
 
@@ -16,6 +17,19 @@ export function trustAuthorities(paths: readonly string[], file: string | undefi
     certificatesOf(file === undefined ? resolve(path) : resolve(dirname(file), path)),
   );
   setDefaultCACertificates([...new Set([...getCACertificates('default'), ...added])]);
+}
+
+/** By this proxy goes what `fetch` and the agents of node:http ask, but for this machine and the hosts of NO_PROXY. */
+export function useProxy(proxy: string | undefined, env: NodeJS.ProcessEnv): void {
+  if (proxy === undefined) return;
+  if (!('setGlobalProxyFromEnv' in http)) {
+    throw new SightlineError('config_invalid', `network.proxy needs Node 24.14 or later; this is ${process.version}.`, {
+      hint: 'Update Node, or set NODE_USE_ENV_PROXY=1 and HTTPS_PROXY in the environment.',
+    });
+  }
+  const direct = ['localhost', '127.0.0.1', '[::1]', '::1', env['NO_PROXY'] ?? env['no_proxy'] ?? ''];
+  const no_proxy = direct.filter((host) => host !== '').join(',');
+  http.setGlobalProxyFromEnv({ http_proxy: proxy, https_proxy: proxy, no_proxy });
 }
 
 function certificatesOf(path: string): readonly string[] {

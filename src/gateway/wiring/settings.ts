@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { trustAuthorities } from '../process/authorities.ts';
+import { trustAuthorities, useProxy } from '../process/authorities.ts';
 import { loadConfig, type ReadConfig } from '../config/load.ts';
 import type { ConfigInput } from '../config/schema.ts';
 import { SightlineError } from '../../contract/core/index.ts';
@@ -36,7 +36,7 @@ export function resolveSettings(flags: Settings, env: NodeJS.ProcessEnv = proces
   };
 }
 
-/** The config file that the settings name or lead to, with what they beat in it. The process trusts its `network.ca`. */
+/** The config file that the settings name or lead to, with what they beat in it. The process takes its `network`. */
 export async function loadSettings({ config, data, port }: Settings): Promise<ReadConfig> {
   const read = await loadConfig({
     file: config,
@@ -48,5 +48,6 @@ export async function loadSettings({ config, data, port }: Settings): Promise<Re
     },
   });
   trustAuthorities(read.config.network.ca, read.file);
+  useProxy(read.config.network.proxy, process.env);
   return read;
 }
