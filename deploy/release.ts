@@ -1,10 +1,10 @@
-import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describe, packChart, packPackage, writeBom, writeChecksums, type Artifact } from './release/artifacts.ts';
 import { buildImage, requireImageTools } from './release/image.ts';
-import { ReleaseError, run, sourceOf } from './release/source.ts';
+import { ReleaseError, run, sourceOf, stopPrograms } from './release/source.ts';
 
 /*
  * What an operator downloads, made from the commit that is checked out: `npm run release -- --scope @acme`. It reaches nothing
@@ -44,7 +44,9 @@ async function release(): Promise<void> {
   const changed = await run('git', ['status', '--porcelain'], { cwd: root });
   if (changed !== '') say('Changes that are not committed are left out.');
 
-  const work = await mkdtemp(join(tmpdir(), 'sightline-release-'));
+  await removeLeftovers();
+  // Named for the process, so that another release knows whether it is still under way.
+  const work = await mkdtemp(join(tmpdir(), `${scratch}${process.pid}-`));
   try {
     const out = join(work, 'out');
     await mkdir(out);
@@ -73,9 +75,31 @@ async function release(): Promise<void> {
     const { version, commit } = source;
     if (json) process.stdout.write(`${JSON.stringify({ name, version, commit, artifacts }, undefined, 2)}\n`);
   } finally {
-    await rm(work, { recursive: true, force: true });
+    await rm(work, { recursive: true, force: true, maxRetries: 5 });
   }
 }
+
+const scratch = 'sightline-release-';
+
+/** Of releases that were killed: an image's layers take a gigabyte. */
+async function removeLeftovers(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const [, pid] = /^sightline-release-(\d+)-\w+$/.exec(name) ?? [];
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    say(`Removing ${name}, which a release that was killed left behind.`);
+    await rm(join(tmpdir(), name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stopPrograms);
 
 try {
   await release();

@@ -5,6 +5,12 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 
 const execute = promisify(execFile);
+const stopping = new AbortController();
+
+/** Ends the programs that run, and with them the release. */
+export function stopPrograms(): void {
+  stopping.abort();
+}
 
 /** What stops a release, in words for the person who makes it. */
 export class ReleaseError extends Error {}
@@ -18,9 +24,10 @@ export async function run(
   options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
 ): Promise<string> {
   try {
-    const { stdout } = await execute(program, args, { maxBuffer: 100_000_000, ...options });
+    const { stdout } = await execute(program, args, { maxBuffer: 100_000_000, signal: stopping.signal, ...options });
     return stdout;
   } catch (error) {
+    if (stopping.signal.aborted) throw new ReleaseError('Stopped; nothing is left of it.');
     const { code, stdout, stderr } = failure.parse(error);
     if (code === 'ENOENT') throw new ReleaseError(`There is no ${program} here.`);
     const said = `${stdout}\n${stderr}`.trim().split('\n').slice(-15).join('\n');
