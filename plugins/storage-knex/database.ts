@@ -177,6 +177,14 @@ const unknownOrganization = {
   foreign_key: new SightlineError('not_found', 'The organization does not exist.'),
 } as const satisfies Refusals;
 
+interface ListFilter {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+  readonly query?: string | undefined;
+}
+
 /** The database as an organization's repositories see it: only through a Scope. */
 export class ScopedDatabase {
   readonly organizationId: OrganizationId;
@@ -191,15 +199,12 @@ export class ScopedDatabase {
     return this.#database.read((knex) => work(new Scope(knex, this.organizationId)), this.organizationId, how);
   }
 
-  /** A page of a list. Words that no row has, and filters that few meet together, are looked for in every row. */
-  list<Result>(
-    {
-      limit: _limit,
-      cursor: _cursor,
-      ...filters
-    }: { limit: number; cursor?: string | undefined; query?: string | undefined },
-    work: (scope: Scope) => Promise<Result>,
-  ): Promise<Result> {
+  /**
+   * A page of a list. Words that no row has, and filters that few meet together, are looked for in every row. Times bound
+   * where in its order a list is read, as a cursor does, and are no such filter.
+   */
+  list<Result>(filter: ListFilter, work: (scope: Scope) => Promise<Result>): Promise<Result> {
+    const { limit: _limit, cursor: _cursor, since: _since, until: _until, ...filters } = filter;
     const given = Object.values(filters).filter((value) => value !== undefined);
     return this.read(work, filters.query !== undefined || given.length > 1 ? 'search' : 'read');
   }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inspect } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { newId, SightlineError, type Host } from '../../src/contract/core/index.ts';
 import { testHost } from '../../test/contract/host.ts';
 import { rejection } from '../../test/contract/runner.ts';
@@ -27,6 +27,7 @@ import { sqlite } from './sqlite/dialect.ts';
 import type { PooledConnection } from './dialect.ts';
 import { explain } from './sqlite/errors.ts';
 import { openDatabase } from './sqlite/open.ts';
+import { ThreadConnection } from './sqlite/thread.ts';
 import { KnexStorage } from './storage.ts';
 
 let directory: string;
@@ -343,6 +344,24 @@ describe('a search through many rows', () => {
     clearInterval(watch);
     longest = Math.max(longest, performance.now() - last);
     expect(longest).toBeLessThan(took / 2);
+  });
+});
+
+describe('a list that an index gives', () => {
+  it('starts no thread, as a search does', async () => {
+    const storage = await start();
+    const { id } = await storage.directory.createOrganization({ name: 'Acme' });
+    const { incidents } = storage.workspace(id);
+    const opened = jest.spyOn(ThreadConnection, 'open');
+    try {
+      await incidents.list({ blamed: 'payment', until: new Date(), limit: 10 });
+      await incidents.list({ statuses: ['open'], since: new Date(0), until: new Date(), limit: 10 });
+      expect(opened).not.toHaveBeenCalled();
+      await incidents.list({ blamed: 'payment', statuses: ['open'], limit: 10 });
+      expect(opened).toHaveBeenCalledTimes(1);
+    } finally {
+      opened.mockRestore();
+    }
   });
 });
 

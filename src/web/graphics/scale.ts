@@ -61,10 +61,17 @@ export function quantity(value: number, unit: Unit): string {
   }
 }
 
+const groups = new Intl.NumberFormat('en-US');
+
+/** `12,400`. */
+export function grouped(value: number): string {
+  return groups.format(value);
+}
+
 function rounded(value: number): string {
   if (!Number.isFinite(value)) return '–';
   const digits = Math.abs(value) >= 10 || Number.isInteger(value) ? 0 : Math.abs(value) >= 1 ? 1 : 2;
-  return Number(value.toFixed(digits)).toLocaleString('en-US');
+  return grouped(Number(value.toFixed(digits)));
 }
 
 /** `17:35`, with seconds where the time has some and with the date where `long`. UTC. */

@@ -1,4 +1,4 @@
-import { clock } from '../graphics/scale.ts';
+import { clock, grouped } from '../graphics/scale.ts';
 import { call } from './bridge.ts';
 import { pictureOf, type Rows } from './chart.ts';
 import { button, el, figure } from './dom.ts';
@@ -72,7 +72,7 @@ function headOf(structured: Fields, count: number, isCut: boolean): string {
   const { start, end } = fields(structured['window']);
   const period = start === undefined && end === undefined ? '' : `${at(start) || '…'} to ${at(end) || 'now'} UTC`;
   const took = text(structured['elapsed_ms']);
-  const rows = `${count === 0 ? 'No' : count.toLocaleString('en-US')} row${count === 1 ? '' : 's'}`;
+  const rows = `${count === 0 ? 'No' : grouped(count)} row${count === 1 ? '' : 's'}`;
   return [`${rows}${isCut ? ', of more' : ''}`, period, took && `${took} ms`].filter((part) => part !== '').join(' · ');
 }
 

@@ -2,6 +2,7 @@ import { SightlineError } from '../../../contract/core/index.ts';
 import { tableNames, type TableName } from '../../../contract/telemetry/index.ts';
 import { moment, table, warning } from '../../components.ts';
 import { isLedHereByUs } from '../../forms.ts';
+import { grouped } from '../../graphics/scale.ts';
 import { html, type Html } from '../../html.ts';
 import { definePage, type MemberVisit, type View } from '../../page.ts';
 import { exploreHref } from '../../paths.ts';
@@ -125,7 +126,7 @@ function servicesIn({ columns, rows }: QueryResult): readonly Service[] {
   return [...Map.groupBy(all, (row) => row.text('service_name'))]
     .map(([name, of]) => {
       const lately = (table: TableName): string =>
-        (of.find((row) => row.text('kind_of') === table)?.number('last_hour') ?? 0).toLocaleString('en-US');
+        grouped(of.find((row) => row.text('kind_of') === table)?.number('last_hour') ?? 0);
       return {
         name,
         newest: newest(of),

@@ -1,4 +1,5 @@
 import { alert, facts, figure, moment, table } from '../../components.ts';
+import { grouped } from '../../graphics/scale.ts';
 import { html, type Html, type Renderable } from '../../html.ts';
 import type { MemberVisit } from '../../page.ts';
 import { isTraceId, traceHref } from '../../paths.ts';
@@ -28,7 +29,7 @@ function resultHtml(visit: MemberVisit, result: QueryResult, asked: Shown): Html
   const chart = chartOf(result);
   const stranger = columns.filter(({ untrusted }) => untrusted);
   return html`<p class="soft">
-      ${count === 1 ? '1 row' : `${count.toLocaleString('en-US')} rows`}${asked.offset > 0 && `, from row ${asked.offset + 1} on`},
+      ${count === 1 ? '1 row' : `${grouped(count)} rows`}${asked.offset > 0 && `, from row ${asked.offset + 1} on`},
       in ${Math.round(took)} ms.${windowText(result)}
     </p>
     ${warnings(result)} ${chart && html`<div class="card">${figure({ ...chart, rows: [] })}</div>`}
