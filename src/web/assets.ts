@@ -59,6 +59,7 @@ main:focus { outline: none; }
 .card h2:first-child { margin-top: 0; }
 
 form { margin: 0; }
+form + .plain { margin-top: 1rem; }
 .field { margin: 0 0 1.1rem; }
 .field label, .label { display: block; font-weight: 600; margin-bottom: .3rem; }
 .field small { display: block; margin: 0 0 .35rem; }
@@ -224,7 +225,7 @@ function enrich(root) {
     if (!Number.isNaN(at.getTime())) time.title = at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
   }
   const here = new Intl.DateTimeFormat('en', { timeZoneName: 'longOffset' }).formatToParts().find(({ type }) => type === 'timeZoneName')?.value.replace('GMT', 'UTC');
-  for (const zone of root.querySelectorAll('[data-utc]')) if (here !== 'UTC') zone.textContent = 'UTC; your clock is ' + here;
+  for (const zone of root.querySelectorAll('[data-utc]')) if (new Date().getTimezoneOffset() !== 0) zone.textContent = 'UTC; your clock is ' + here;
   for (const part of root.querySelectorAll('[data-scripted]')) part.hidden = false;
 }
 enrich(document);

@@ -81,6 +81,11 @@ withChromium((launch) => {
       const caption = page.locator('figcaption', { hasText: 'Failing requests' });
       expect(await caption.textContent()).toBe('Failing requests UTC; your clock is UTC+05:30');
       await page.context().close();
+      const there = await open('there@acme.example', { timeZone: 'Etc/UTC' });
+      expect(await there.locator('figcaption', { hasText: 'Failing requests' }).textContent()).toBe(
+        'Failing requests UTC',
+      );
+      await there.context().close();
       const plain = await open('near@acme.example', { javaScript: false });
       expect(await plain.locator('figcaption', { hasText: 'Failing requests' }).textContent()).toBe(
         'Failing requests UTC',

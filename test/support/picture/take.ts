@@ -20,7 +20,10 @@ import { password } from '../people.ts';
 import { session } from './client.ts';
 import { indexedPng } from './png.ts';
 
-/* docs/pictures: `npm run docs:picture` takes them of the demo, the page of its incident beside calls of a client. */
+/*
+ * docs/pictures: `npm run docs:picture` takes them of the demo. The page of its incident stands beside calls of a client
+ * (incident-*), and as on a wide screen beside itself as on a phone (screens-*).
+ */
 
 const schemes = ['light', 'dark'] as const;
 const size = { width: 1240, height: 860, page: 640 };
@@ -107,6 +110,31 @@ function sideBySide(incident: Buffer, client: Html, scheme: (typeof schemes)[num
     <main>${client}</main>`;
 }
 
+const screens = [
+  { width: 1280, height: 860 },
+  { width: 360, height: 860 },
+] as const;
+
+/** The same page on each of the screens. */
+async function onScreens(page: Page, scheme: (typeof schemes)[number]): Promise<Html> {
+  const shots = [];
+  for (const screen of screens) {
+    await page.setViewportSize(screen);
+    await page.evaluate('scrollTo(0, 0)');
+    shots.push(await page.screenshot());
+  }
+  return html`<!doctype html>
+    <style>
+      body {
+        margin: 0;
+        display: flex;
+        gap: 20px;
+        background: ${scheme === 'light' ? '#d1d9e0' : '#3d444d'};
+      }
+    </style>
+    ${shots.map((shot, at) => html`<img width="${screens[at]?.width}" src="data:image/png;base64,${shot.toString('base64')}" />`)}`;
+}
+
 async function pixels(page: Page, png: Buffer): Promise<Buffer> {
   const read = `(async () => {
     const image = await createImageBitmap(await (await fetch('data:image/png;base64,${png.toString('base64')}')).blob());
@@ -121,6 +149,21 @@ async function pixels(page: Page, png: Buffer): Promise<Buffer> {
   return Buffer.from(z.string().parse(await page.evaluate(read)), 'base64');
 }
 
+async function save(
+  context: BrowserContext,
+  name: string,
+  { width, height }: { readonly width: number; readonly height: number },
+  content: Html,
+): Promise<void> {
+  const blank = await context.newPage();
+  await blank.setViewportSize({ width, height });
+  await blank.setContent(content.toString(), { waitUntil: 'load' });
+  const png = indexedPng(await pixels(blank, await blank.screenshot()), width * scale, height * scale);
+  await writeFile(join(root, 'docs/pictures', `${name}.png`), png);
+  process.stdout.write(`docs/pictures/${name}.png: ${png.length} bytes\n`);
+  await blank.close();
+}
+
 async function take(browser: Browser, gateway: RunningGateway): Promise<void> {
   const token = await exchange(gateway.url, await createKey(gateway.dataDirectory, 'default'));
   await investigated(gateway.url, token);
@@ -128,22 +171,16 @@ async function take(browser: Browser, gateway: RunningGateway): Promise<void> {
   const viewport = { width: size.page, height: size.height };
   const context = await browser.newContext({ viewport, deviceScaleFactor: scale });
   const page = await signIn(gateway, context);
-  const folder = join(root, 'docs/pictures');
-  await mkdir(folder, { recursive: true });
+  await mkdir(join(root, 'docs/pictures'), { recursive: true });
   for (const scheme of schemes) {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme: scheme });
     await page.goto(`${gateway.url}/incidents/INC-1`);
     await page.evaluate("scrollTo(0, document.querySelector('h1').getBoundingClientRect().top - 20)");
     const incident = await page.screenshot();
-    const blank = await context.newPage();
-    await blank.setViewportSize({ width: size.width, height: size.height });
-    await blank.setContent(sideBySide(incident, client, scheme).toString(), { waitUntil: 'load' });
-    const rgba = await pixels(blank, await blank.screenshot());
-    const png = indexedPng(rgba, size.width * scale, size.height * scale);
-    await writeFile(join(folder, `incident-${scheme}.png`), png);
-    process.stdout.write(`docs/pictures/incident-${scheme}.png: ${png.length} bytes\n`);
-    await blank.close();
+    await save(context, `incident-${scheme}`, size, sideBySide(incident, client, scheme));
+    const wide = { width: screens[0].width + screens[1].width + 20, height: screens[0].height };
+    await save(context, `screens-${scheme}`, wide, await onScreens(page, scheme));
   }
 }
 

@@ -5,6 +5,7 @@ const minute = (at: number): string => `2026-11-26T10:0${at}:00Z`;
 const time = { name: 'minute', type: 'TIMESTAMP' };
 const spans = { name: 'spans', type: 'BIGINT' };
 const service = { name: 'service_name', type: 'VARCHAR' };
+const name = { name: 'name', type: 'VARCHAR' };
 
 describe('the picture of a result', () => {
   it('is a course where there is a time, with a line for each number of one unit', () => {
@@ -42,15 +43,29 @@ describe('the picture of a result', () => {
     expect(picture?.svg.toString()).not.toContain('<b>');
   });
 
+  it('has one label of two texts', () => {
+    const picture = chartOf({
+      columns: [service, name, spans],
+      rows: [
+        ['cart', 'GET /', '3'],
+        ['cart', 'POST /', '1'],
+      ],
+    });
+    expect([picture?.title, picture?.description]).toEqual([
+      'spans by service_name and name',
+      'spans. cart · GET /: 3; cart · POST /: 1.',
+    ]);
+  });
+
   it.each([
     ['one row', [service, spans], [['cart', '1']]],
     ['no number', [service], [['cart'], ['ad']]],
     [
-      'two texts',
-      [service, { name: 'name', type: 'VARCHAR' }, spans],
+      'three texts',
+      [service, name, { name: 'kind', type: 'VARCHAR' }, spans],
       [
-        ['a', 'b', '1'],
-        ['c', 'd', '2'],
+        ['a', 'b', 'c', '1'],
+        ['d', 'e', 'f', '2'],
       ],
     ],
     [

@@ -13,14 +13,18 @@ interface Shape {
   readonly id: string;
   readonly rows: QueryResult['rows'];
   readonly time: Column | undefined;
-  readonly category: Column | undefined;
+  /** What a row is of. */
+  readonly texts: readonly Column[];
   readonly numbers: readonly Column[];
 }
 
 const numberType = /int|float|double|dec|num|real/i;
 const timeText = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
 
-/** A time and numbers as a course, by category where there is one; a category and a number as bars; else no picture. */
+/** More columns of text than these do not fit on one label. */
+const mostTexts = 2;
+
+/** A time and numbers as a course, by text where there is one; text and a number as bars; else no picture. */
 export function chartOf({ columns, rows }: Pick<QueryResult, 'columns' | 'rows'>, id = 'chart'): Picture | undefined {
   if (rows.length < 2) return undefined;
   const all = columns.map(({ name, type }, at) => ({ name, type, at }));
@@ -30,19 +34,19 @@ export function chartOf({ columns, rows }: Pick<QueryResult, 'columns' | 'rows'>
   );
   const texts = all.filter((one) => one !== time && !numbers.includes(one));
   const [first] = numbers;
-  // More than one text says what a row is of: a picture by the first alone would say something else.
-  if (first === undefined || texts.length > 1) return undefined;
+  // All of them say what a row is of: a picture by the first alone would say something else.
+  if (first === undefined || texts.length > mostTexts) return undefined;
   const shape: Shape = {
     id,
     rows,
     time,
-    category: texts[0],
+    texts,
     numbers: numbers.filter(({ name }) => unitOf(name) === unitOf(first.name)),
   };
   return time === undefined ? barsOf(shape) : courseOf(shape);
 }
 
-function courseOf({ id, rows, time, category, numbers }: Shape): Picture | undefined {
+function courseOf({ id, rows, time, texts, numbers }: Shape): Picture | undefined {
   const [first] = numbers;
   if (time === undefined || first === undefined) return undefined;
   const at = (row: readonly unknown[]): number => Date.parse(String(row[time.at]));
@@ -54,11 +58,10 @@ function courseOf({ id, rows, time, category, numbers }: Shape): Picture | undef
     return { name, points: times.map((one) => [one, known.get(one)] as const) };
   };
   const lines =
-    category === undefined
+    texts.length === 0
       ? numbers.map((number) => line(number.name, rows, number))
-      : [...Map.groupBy(rows, (row) => textIn(row[category.at]))].map(([name, of]) => line(name, of, first));
-  const title =
-    category === undefined ? numbers.map(({ name }) => name).join(', ') : `${first.name} by ${category.name}`;
+      : [...Map.groupBy(rows, (row) => labelOf(row, texts))].map(([name, of]) => line(name, of, first));
+  const title = texts.length === 0 ? numbers.map(({ name }) => name).join(', ') : by(first, texts);
   return series({
     id,
     title: titled(title, lines.length, mostLines),
@@ -70,15 +73,23 @@ function courseOf({ id, rows, time, category, numbers }: Shape): Picture | undef
   });
 }
 
-function barsOf({ id, rows, category, numbers: [first] }: Shape): Picture | undefined {
-  if (category === undefined || first === undefined) return undefined;
+function barsOf({ id, rows, texts, numbers: [first] }: Shape): Picture | undefined {
+  if (texts.length === 0 || first === undefined) return undefined;
   return bars({
     id,
-    title: titled(`${first.name} by ${category.name}`, rows.length, mostBars),
+    title: titled(by(first, texts), rows.length, mostBars),
     unit: unitOf(first.name),
     now: first.name,
-    rows: rows.map((row) => ({ label: textIn(row[category.at]), now: valueIn(row, first) ?? 0 })),
+    rows: rows.map((row) => ({ label: labelOf(row, texts), now: valueIn(row, first) ?? 0 })),
   });
+}
+
+function by({ name }: Column, texts: readonly Column[]): string {
+  return `${name} by ${texts.map((text) => text.name).join(' and ')}`;
+}
+
+function labelOf(row: readonly unknown[], texts: readonly Column[]): string {
+  return texts.map(({ at }) => textIn(row[at])).join(' · ');
 }
 
 /** A picture has room for so many. */

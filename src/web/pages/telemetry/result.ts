@@ -29,8 +29,8 @@ function resultHtml(visit: MemberVisit, result: QueryResult, asked: Shown): Html
   const chart = chartOf(result);
   const stranger = columns.filter(({ untrusted }) => untrusted);
   return html`<p class="soft">
-      ${count === 1 ? '1 row' : `${grouped(count)} rows`}${asked.offset > 0 && `, from row ${asked.offset + 1} on`},
-      in ${Math.round(took)} ms.${windowText(result)}
+      ${count === 1 ? '1 row' : `${grouped(count)} rows`}${asked.offset > 0 && `, from row ${asked.offset + 1} on`}, in
+      ${Math.round(took)} ms.${windowText(result)}
     </p>
     ${warnings(result)} ${chart && html`<div class="card">${figure({ ...chart, rows: [] })}</div>`}
     ${table({
