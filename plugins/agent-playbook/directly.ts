@@ -1,9 +1,10 @@
 import type { AgentHost, Assignment } from '../../src/contract/agent/index.ts';
+import type { TableName } from '../../src/contract/telemetry/index.ts';
 import type { Notebook } from './notebook.ts';
 import { narrowed, type Question } from './question/asks.ts';
-import { unknownOnly } from './question/question.ts';
+import { candidateNames, unknownOnly } from './question/question.ts';
 import { readTimeRange, type TimeRange } from './question/time-range.ts';
-import { askedRange, compare, placeWindows } from './question/windows.ts';
+import { type Asked, askedRange, compare, lookedAt, placeWindows } from './question/windows.ts';
 import { nothingSent } from './report/conclude.ts';
 import { withValue } from './report/counts.ts';
 import { worseOf, type Found, type Look } from './report/recall.ts';
@@ -11,7 +12,6 @@ import { reply } from './report/reply.ts';
 import type { Step } from './scene.ts';
 import { between, cited, moment } from './sql.ts';
 import { coverage, type Coverage } from './steps/coverage.ts';
-import { whatIsThere } from './what-is-there.ts';
 
 /** Answers by a query or two of its own, and by what was found; undefined where that cannot be. */
 export async function* directly(
@@ -57,4 +57,42 @@ async function* nothingThere(
   if (services.length > 0 || failed) return undefined;
   const from = first ? ` The ${table} begin at ${moment(first)}.` : '';
   return `There is no telemetry ${between(range)}, so nothing can be compared with it: no ${table}.${cited(evidenceId)}${from} \`compare with 13:00 to 13:30\` takes a time that there is telemetry of.`;
+}
+
+/** Sampled spans begin near what is wrong; logs and gauges tell how long there has been telemetry. */
+function reachingBack(sent: Coverage, others: readonly Coverage[]): Coverage {
+  const times = (which: 'first' | 'last'): readonly number[] =>
+    [sent, ...others].map((one) => one[which]?.getTime()).filter((time) => time !== undefined);
+  const [first, last] = [Math.min(...times('first')), Math.max(...times('last'))];
+  return Number.isFinite(first) ? { ...sent, first: new Date(first), last: new Date(last) } : sent;
+}
+
+/** Spans first; logs and metrics where there are hardly any at that time; a month back where the last day is empty. */
+export async function* whatIsThere(
+  { dialect: { write } }: AgentHost,
+  notebook: Notebook,
+  question: Question,
+  assignment: Assignment,
+  asked: Asked,
+): Step<Coverage> {
+  const candidates = candidateNames(question, assignment.incident);
+  const look = (table: TableName, days: number) =>
+    coverage({
+      notebook,
+      write,
+      table,
+      range: lookedAt(asked, assignment.askedAt, days),
+      recent: asked.range,
+      candidates,
+    });
+  // A time that was not named is moved to where the spans are.
+  const fits = ({ services }: Coverage): boolean =>
+    asked.source === 'default' ? services.length > 0 : services.some(({ recent }) => recent > 0);
+  const spans = yield* look('spans', 1);
+  if ((fits(spans) && spans.traced) || spans.failed) return spans;
+  const others = [yield* look('logs', 1), yield* look('metrics', 1)].filter(fits);
+  if (fits(spans)) return reachingBack(spans, others);
+  const [other, ...more] = others;
+  if (other !== undefined) return reachingBack(other, more);
+  return asked.source === 'default' ? yield* look('spans', 30) : spans;
 }

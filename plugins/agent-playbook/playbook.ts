@@ -13,12 +13,11 @@ import { askedRange, compare, placeWindows, split } from './question/windows.ts'
 import { readTimeRange, type TimeRange } from './question/time-range.ts';
 import { code, moment } from './sql.ts';
 import { sceneOfBeginning } from './beginning.ts';
-import { directly } from './directly.ts';
+import { directly, whatIsThere } from './directly.ts';
 import { lookCloser } from './closer-look.ts';
 import { gatherClues, type Clues } from './clues.ts';
 import { placedIn, sampleNote, sampleOf } from './sample.ts';
 import type { Step, Scene } from './scene.ts';
-import { whatIsThere } from './what-is-there.ts';
 import { changesAround } from './steps/changes.ts';
 import { course } from './steps/course.ts';
 import { exemplars } from './steps/exemplars.ts';

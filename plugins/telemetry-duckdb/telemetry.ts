@@ -1,22 +1,24 @@
 import { type Health, type OrganizationId, SightlineError, Stopped } from '../../src/contract/core/index.ts';
 import {
   admitText,
-  labelComment,
-  tableNames,
   type CheckedStatement,
   type Cursor,
+  type CursorEnd,
   type ImportedStretch,
+  labelComment,
   type ParsedStatement,
   type QueryLimits,
+  type ResultColumn,
+  type RowChunk,
   type StatementBinding,
   type StatementContext,
   type TableName,
+  tableNames,
   type Telemetry,
   type TelemetryHost,
 } from '../../src/contract/telemetry/index.ts';
-import { EngineLost, type Asked, type Reply } from './channel.ts';
+import { type Asked, EngineLost, type Reply } from './channel.ts';
 import { checkStatement, DuckdbStatement, DuckdbTemplate, maxSqlBytes, readStatement } from './statement.ts';
-import { PartCursor, PartQueue } from './cursor.ts';
 import { dialect, ownTables, relationWriter } from './dialect.ts';
 import type { Engines, EngineUse } from './engines.ts';
 import { explain } from './failures.ts';
@@ -175,4 +177,70 @@ async function onceMoreIfLost<T>(ask: () => Promise<T>): Promise<T> {
 /** For hints: the tables that the rendered SQL reads, and perhaps one that a string in it names. */
 function tablesIn(rendered: string): readonly TableName[] {
   return tableNames.filter((table) => rendered.includes(`otel.${table}`));
+}
+
+class PartCursor implements Cursor {
+  readonly columns: readonly ResultColumn[];
+  readonly #parts: PartQueue;
+  readonly #stop: () => Promise<unknown>;
+  #unread: Reply<RowsHeader> | undefined;
+  end: CursorEnd | undefined;
+
+  /** @param stop ends what is still under way. */
+  constructor(first: Reply<RowsHeader> | undefined, parts: PartQueue, stop: () => Promise<unknown>) {
+    this.columns = first?.header.columns ?? [];
+    this.#unread = first;
+    this.#parts = parts;
+    this.#stop = stop;
+  }
+
+  async read(): Promise<RowChunk | undefined> {
+    for (;;) {
+      const part = this.#unread ?? (await this.#parts.next());
+      this.#unread = undefined;
+      if (part === undefined) return undefined;
+      if (part.header.end) this.end = part.header.end;
+      if (part.header.rows > 0) return { rows: part.header.rows, json: part.payload };
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#stop();
+  }
+}
+
+/** Parts of one result, from the socket to the reader of the cursor. Bounded by the query's own byte limit. */
+class PartQueue {
+  readonly #parts: Reply<RowsHeader>[] = [];
+  #ended = false;
+  #error: Error | undefined;
+  #wake: (() => void) | undefined;
+
+  push(part: Reply<RowsHeader>): void {
+    this.#parts.push(part);
+    this.#wake?.();
+  }
+
+  finish(last: Reply<RowsHeader>): void {
+    this.#ended = true;
+    this.push(last);
+  }
+
+  fail(error: Error): void {
+    this.#ended = true;
+    this.#error = error;
+    this.#wake?.();
+  }
+
+  async next(): Promise<Reply<RowsHeader> | undefined> {
+    for (;;) {
+      const part = this.#parts.shift();
+      if (part !== undefined) return part;
+      if (this.#error !== undefined) throw this.#error;
+      if (this.#ended) return undefined;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
 }

@@ -4,7 +4,7 @@ import type { Lease, Reader, Session } from './session.ts';
 import { mostSmallBytes, mostUnwantedBytes, onlyReads } from './portal.ts';
 import type { QueryRequest } from './request.ts';
 import { RowSerializer } from './rows.ts';
-import { codes, fieldsOf, tagOf, type Field } from './wire/messages.ts';
+import { codes, type Field, fieldsOf, tagOf } from './wire/frames.ts';
 import { carryOut, ending, keep, run, unread, type Step } from './wire/packets.ts';
 
 export interface Member {

@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg-protocol';
 import type { RowSerializer } from './rows.ts';
 import type { Reader, Session } from './session.ts';
-import { codes, errorOf, fieldsOf, tagOf } from './wire/messages.ts';
+import { codes, errorOf, fieldsOf, tagOf } from './wire/frames.ts';
 import type { NamedStatement } from './known-small.ts';
 import {
   around,

@@ -2,8 +2,7 @@ import type { CellBudget, CursorEnd, QueryLimits, ResultColumn, RowChunk } from 
 import { cellWriter, type CellWriter } from './cells.ts';
 import { typeOf, type CellKind } from './types.ts';
 import { anyText, float, mostEscaped, plainText, time, verbatim } from './wire/cells.ts';
-import { int32, uint16 } from './wire/frames.ts';
-import type { Field } from './wire/messages.ts';
+import { type Field, int32, uint16 } from './wire/frames.ts';
 
 const [comma, open, close] = [0x2c, 0x5b, 0x5d];
 const [nullText, trueText, falseText] = ['null', 'true', 'false'].map((text) => Buffer.from(text));

@@ -33,8 +33,7 @@ import { PostgresOperations } from './operations.ts';
 import { Pipelines } from './pipelines.ts';
 import { openStatement } from './query.ts';
 import { boundaryOf, checkEncryption, checkIngest, clientOf, wrong, type BoundaryKind } from './settings.ts';
-import { stepsAfter, StepsBefore, type SentWindow } from './steps.ts';
-import { TenantTokens, windowSettings } from './token.ts';
+import { type SentWindow, stepsAfter, StepsBefore, TenantTokens, windowSettings } from './steps.ts';
 import { sessionsChange, Warehouses } from './warehouses.ts';
 
 interface Started {

@@ -14,8 +14,18 @@ import { interval } from '../steps/onset.ts';
 import type { Suspect } from '../suspects.ts';
 import { changed, claim, neverChecked, notChecked, nothingFound, type Report, tooLate, undo } from './findings.ts';
 import { nothingWrong, type Unsuspected } from './nothing-wrong.ts';
-import { suspicionsOf } from './suspicions.ts';
-import { affected, confidenceOf, explains, headline, impact, nextSteps, ruledOut, unchanged, what } from './wording.ts';
+import {
+  affected,
+  confidenceOf,
+  explains,
+  headline,
+  impact,
+  nextSteps,
+  ruledOut,
+  suspicionsOf,
+  unchanged,
+  what,
+} from './wording.ts';
 
 /** All that was asked. */
 export interface Found extends Unsuspected {

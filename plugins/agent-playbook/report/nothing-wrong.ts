@@ -11,8 +11,7 @@ import type { Onset } from '../steps/onset.ts';
 import { describe as describeGauge } from '../steps/resources.ts';
 import { rate } from '../statistics.ts';
 import { changed, claim, notChecked, nothingFound, type Report } from './findings.ts';
-import { suspicionsOf } from './suspicions.ts';
-import { affected } from './wording.ts';
+import { affected, suspicionsOf } from './wording.ts';
 
 /** All that was asked where no service is suspected. */
 export interface Unsuspected {

@@ -15,7 +15,7 @@ import {
 } from '../../../src/contract/storage/index.ts';
 import { sha256 } from '../columns.ts';
 import type { Scope } from '../scope.ts';
-import { joinGroup, servicesGroup } from './alerts/groups.ts';
+import { joinGroup, servicesGroup } from './alerts/alert-rows.ts';
 import { applyPatch, type Change, waiting } from './incident-changes.ts';
 import { addDocument, requireMet, toVersion, versions, record, toEntry } from './incident-timeline.ts';
 import { incidentKey, incidentNumber, listIncidents, serviceHash, toIncident, toIncidentRow } from './incident-rows.ts';

@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg';
 import type { Finding } from '../../../src/contract/telemetry/index.ts';
 import type { Connections } from '../connections.ts';
-import { tokenSetting } from '../token.ts';
+import { tokenSetting } from '../steps.ts';
 
 /** What came of trying something: rows as text, or the SQLSTATE it was refused with. */
 export type Outcome =

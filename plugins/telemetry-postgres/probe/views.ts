@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { changedSince, judged, madeFrom, type Finding, type Tenant } from '../../../src/contract/telemetry/index.ts';
 import type { PostgresConfig } from '../config.ts';
 import { quoteName } from '../types.ts';
-import { signToken } from '../token.ts';
+import { signToken } from '../steps.ts';
 import { noTenant } from '../setup/views.ts';
 import { answered, eachOf, some, type Outcome, type Prober, type Question } from './attempt.ts';
 

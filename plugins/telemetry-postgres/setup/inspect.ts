@@ -17,7 +17,7 @@ import { presets, resolveTables } from '../layout.ts';
 import { Prober } from '../probe/attempt.ts';
 import { writer } from '../relation.ts';
 import type { OperationsOptions } from '../settings.ts';
-import { signToken } from '../token.ts';
+import { signToken } from '../steps.ts';
 import { quoteName } from '../types.ts';
 import type { Warehouses } from '../warehouses.ts';
 import { sightedTables, valueReader, type Ask } from './values.ts';

@@ -12,7 +12,7 @@ import {
 import { tenantPredicate } from '../boundary.ts';
 import { quoteName, quoteText } from '../types.ts';
 import { relationOf, writer } from '../relation.ts';
-import { tokenSetting, windowSettings } from '../token.ts';
+import { tokenSetting, windowSettings } from '../steps.ts';
 
 export interface ViewsOptions {
   readonly mapping: ResolvedMapping;

@@ -1,8 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'pg-protocol';
-import { FrameReader, type Messages } from './frames.ts';
-import { codes, errorOf, fieldsOf, tagOf } from './messages.ts';
+import { codes, errorOf, fieldsOf, FrameReader, type Messages, tagOf } from './frames.ts';
 
 const frame = (code: string, body: Buffer): Buffer => {
   const head = Buffer.alloc(5);

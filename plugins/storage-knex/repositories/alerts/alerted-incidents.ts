@@ -17,8 +17,15 @@ import { applyPatch } from '../incident-changes.ts';
 import { toIncident } from '../incident-rows.ts';
 import { openIncident, saveChanges } from '../incidents.ts';
 import { insertQueued } from '../investigation-rows.ts';
-import { sourceActor, openInvestigations, recentIncidents, statusHistory } from './alert-rows.ts';
-import { commonGroup, Groups, senderGroup } from './groups.ts';
+import {
+  commonGroup,
+  Groups,
+  openInvestigations,
+  recentIncidents,
+  senderGroup,
+  sourceActor,
+  statusHistory,
+} from './alert-rows.ts';
 
 type Source = Pick<AlertSource, 'id' | 'name'>;
 
