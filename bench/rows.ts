@@ -6,9 +6,8 @@ import type { OrganizationId } from '../src/contract/core/index.ts';
 import type { QueryLimits, StatementContext, Telemetry } from '../src/contract/telemetry/index.ts';
 import { createTenancy } from '../src/telemetry/mapping/tenancy.ts';
 import { ownWarehouse } from '../plugins/telemetry-clickhouse/support/harness.ts';
-import { StepsBefore } from '../plugins/telemetry-postgres/steps.ts';
+import { signToken, StepsBefore } from '../plugins/telemetry-postgres/steps.ts';
 import { createWarehouse } from '../plugins/telemetry-postgres/support/warehouse.ts';
-import { signToken } from '../plugins/telemetry-postgres/token.ts';
 import { ClickHouseServer } from '../test/support/clickhouse/server.ts';
 import { embeddedServer, localServer } from '../test/support/postgres.ts';
 

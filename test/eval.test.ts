@@ -2,9 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { score } from '../src/lab/eval/score.ts';
-import type { EvalResult } from '../src/lab/eval/case.ts';
-import { dataFiles, readFaults } from '../src/lab/eval/faults.ts';
-import { windowOf } from '../src/lab/eval/window.ts';
+import type { EvalResult } from '../src/lab/eval/data-set.ts';
+import { dataFiles, readFaults, windowOf } from '../src/lab/eval/faults.ts';
 import { removeDirectory, temporaryDirectory } from './support/gateway.ts';
 
 const at = (time: string): Date => new Date(`2026-03-01T${time}Z`);

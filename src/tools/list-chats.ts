@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { defineTool, type Tool } from '../contract/core/index.ts';
 import type { Principal } from '../contract/issuer/index.ts';
 import type { Chat, Storage } from '../contract/storage/index.ts';
-import { chosen, some, pageCursor, pageLimit, shortText, toolResult } from './result.ts';
+import { chosen, type Fence, pageCursor, pageLimit, shortText, some, toolResult } from './result.ts';
 import { findIncident, pageOf } from './references.ts';
-import type { Fence } from './untrusted.ts';
 import { chatMembers, chatView, listLines, untrustedPaths } from './views.ts';
 
 const chatStatuses = ['running', 'waiting', 'completed', 'failed', 'cancelled'] as const;

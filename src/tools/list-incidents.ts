@@ -9,9 +9,8 @@ import {
   type Storage,
 } from '../contract/storage/index.ts';
 import type { Principal } from '../contract/issuer/index.ts';
-import { chosen, some, pageCursor, pageLimit, shortText, toolResult } from './result.ts';
+import { chosen, type Fence, pageCursor, pageLimit, shortText, some, toolResult } from './result.ts';
 import { parseTime, timeArgument } from './time.ts';
-import type { Fence } from './untrusted.ts';
 import { incidentRow, incidentRowNames, listLines, members, untrustedPaths } from './views.ts';
 
 const waitedOn = shortText(320);

@@ -9,10 +9,9 @@ import {
   type Storage,
   type Workspace,
 } from '../contract/storage/index.ts';
-import { shortText, cutText, toolResult } from './result.ts';
+import { createFence, cutText, shortText, toolResult } from './result.ts';
 import { chatLine } from './list-chats.ts';
 import { findChat } from './references.ts';
-import { createFence } from './untrusted.ts';
 import { actorView, chatView, members, next, nextLine, untrustedPaths, type NextCall } from './views.ts';
 
 /** How often a caller who asked for progress hears something. */

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { defineTool, type Tool } from '../contract/core/index.ts';
 import type { Storage } from '../contract/storage/index.ts';
-import { chosen, some, shortText, toolResult } from './result.ts';
+import { chosen, createFence, type Fence, shortText, some, toolResult } from './result.ts';
 import { investigationMembers, type InvestigationView, type StepView } from './investigation-view.ts';
 import { gatherIncident, incidentParts, type Wanted, type IncidentView } from './incident-view.ts';
 import { findIncident } from './references.ts';
 import { members, untrustedPaths } from './views.ts';
-import { createFence, type Fence } from './untrusted.ts';
 
 const usualParts = ['document', 'investigation', 'alerts', 'chats'] as const;
 

@@ -1,10 +1,17 @@
 import { z } from 'zod';
 import { defineTool, type Tool } from '../contract/core/index.ts';
 import { chatTitle } from '../contract/storage/index.ts';
-import { idempotencyKey, maxMessageLength, maxTitleLength, shortText, writtenText, toolResult } from './result.ts';
+import {
+  idempotencyKey,
+  maxMessageLength,
+  maxTitleLength,
+  oneLine,
+  shortText,
+  toolResult,
+  writtenText,
+} from './result.ts';
 import { authorOf, next, nextLine, type ChatWriterDependencies, type NextCall } from './views.ts';
 import { findIncident, pageOf } from './references.ts';
-import { oneLine } from './untrusted.ts';
 
 const input = z.strictObject({
   message: writtenText(maxMessageLength).describe('What to investigate'),

@@ -3,7 +3,7 @@ import type { Principal } from '../contract/issuer/index.ts';
 import type { Actor, Chat, Incident, Page, Storage, Workspace } from '../contract/storage/index.ts';
 import { isId, shortened, type ToolName } from '../contract/core/index.ts';
 import { pageOf } from './references.ts';
-import { createFence, type Fence } from './untrusted.ts';
+import { createFence, type Fence } from './result.ts';
 
 /** Of the tools that write into chats. */
 export interface ChatWriterDependencies {

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { RequestHandler } from 'express';
-import { graphicsStyle } from './graphics/style.ts';
-import { palette } from './palette.ts';
+import { graphicsStyle, palette } from './graphics/style.ts';
 
 /** The one stylesheet: calm, light and dark as the system is, from a narrow phone to a wide screen, in the system's fonts. */
 const style = `

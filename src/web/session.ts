@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { UserId } from '../contract/core/index.ts';
+import type { z } from 'zod';
+import { hashSecret, parseJson, type UserId } from '../contract/core/index.ts';
 import type { LiveSession } from '../contract/storage/index.ts';
 import type { PageServices } from './services.ts';
 
@@ -98,4 +99,50 @@ function pairsOf({ headers }: IncomingMessage): readonly (readonly [name: string
  */
 function trimmed(text: string): string {
   return text.replace(/^[ \t]+|[ \t]+$/g, '');
+}
+
+/** Of a person who is signed in. */
+interface Visit {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly session: BrowserSession;
+}
+
+interface SealedCookie<Kept> {
+  /** Undefined for none, for one of another session, and for anything that we did not write. */
+  read(visit: Visit): Kept | undefined;
+  /** Without `maxAgeSeconds` it ends with the browser. */
+  write(visit: Visit, kept: Kept, maxAgeSeconds?: number): void;
+  clear(visit: Visit): void;
+}
+
+/** Something that one session keeps in its browser, which any instance can open and the browser cannot. */
+export function sealedCookie<Schema extends z.ZodType>(
+  { authUrl, vault }: Pick<PageServices, 'authUrl' | 'vault'>,
+  name: 'once' | 'queries',
+  schema: Schema,
+): SealedCookie<z.output<Schema>> {
+  const cookie = createCookie(authUrl, `-${name}`);
+  const context = ({ session }: Visit): string =>
+    `${name === 'once' ? 'shown-once' : name}:${hashSecret(session.token)}`;
+  return {
+    read(visit) {
+      const sealed = cookie.read(visit.request);
+      if (sealed === undefined || sealed === '') return undefined;
+      let text: string;
+      try {
+        text = Buffer.from(vault.open(sealed, context(visit))).toString();
+      } catch {
+        // A browser may send anything.
+        return undefined;
+      }
+      // An earlier version may have kept something else.
+      return schema.safeParse(parseJson(text)).data;
+    },
+    write(visit, kept, maxAgeSeconds) {
+      const sealed = vault.seal(Buffer.from(JSON.stringify(kept)), context(visit));
+      cookie.write(visit.response, sealed, maxAgeSeconds);
+    },
+    clear: (visit) => cookie.clear(visit.response),
+  };
 }

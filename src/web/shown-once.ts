@@ -4,7 +4,7 @@ import { html, type Html } from './html.ts';
 import { definePage, type SignedInVisit } from './page.ts';
 import { ownPath } from './paths.ts';
 import type { PageServices } from './services.ts';
-import { sealedCookie } from './sealed-cookie.ts';
+import { sealedCookie } from './session.ts';
 
 /** How long a page shows a secret that nobody has acknowledged. */
 export const shownMinutes = 15;

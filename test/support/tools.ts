@@ -25,7 +25,7 @@ import { structuredText, textInString } from '../../src/mcp/result.ts';
 import { createQueryPipeline } from '../../src/telemetry/query/pipeline.ts';
 import { createTools } from '../../src/tools/index.ts';
 import { createQueryOtel } from '../../src/tools/query-otel.ts';
-import { view } from '../../src/web/view.ts';
+import { view } from '../../src/gateway/wiring/front.ts';
 
 export const publicUrl = 'http://127.0.0.1:8080';
 export const alert: Actor = { kind: 'alert', id: 'test', name: 'test alerts' };

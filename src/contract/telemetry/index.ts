@@ -13,7 +13,6 @@ export type * from './warehouse.ts';
 export * from './cells.ts';
 export * from './critical-path.ts';
 export * from './failures.ts';
-export * from './fingerprint.ts';
 export * from './operations.ts';
 export type * from './batch-codec.ts';
 export { decodeBatch, encodeBatch } from './batch-codec.ts';

@@ -3,8 +3,16 @@ import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
+import type { AlertInput } from '../../contract/alerts/index.ts';
 import { problemsOf } from '../config/problems.ts';
-import { apiVersion, SightlineError, type Hosts, type PluginKind, type Products } from '../../contract/core/index.ts';
+import {
+  apiVersion,
+  type Host,
+  type Hosts,
+  type PluginKind,
+  type Products,
+  SightlineError,
+} from '../../contract/core/index.ts';
 
 /** A section of the config file: what stands beside `plugin` is the plugin's own. */
 export interface PluginSection {
@@ -134,4 +142,29 @@ function failed(label: string, key: string, cause: unknown): SightlineError {
 /** A third-party plugin may bring its own copy of zod: what counts is that it parses. */
 function isZodLike(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'safeParse' in value && typeof value.safeParse === 'function';
+}
+
+export type LoadedAlertInputs = ReadonlyMap<string, LoadedPlugin<'alerts'>>;
+
+/** The configured alert plugins by their names, which is how a source keeps which one is its own. */
+export async function loadAlertInputs(
+  sections: readonly PluginSection[],
+  configFile: string | undefined,
+): Promise<LoadedAlertInputs> {
+  const loaded = new Map<string, LoadedPlugin<'alerts'>>();
+  for (const section of sections) {
+    const each = await loadPlugin('alerts', section, configFile);
+    if (loaded.has(each.name)) {
+      throw new SightlineError('config_invalid', `Two plugins in the config (alerts) are named ${each.name}.`);
+    }
+    loaded.set(each.name, each);
+  }
+  return loaded;
+}
+
+export function createAlertInputs(
+  loaded: LoadedAlertInputs,
+  host: (label: string) => Host,
+): ReadonlyMap<string, AlertInput> {
+  return new Map([...loaded].map(([name, plugin]) => [name, plugin.create(host(plugin.label))]));
 }

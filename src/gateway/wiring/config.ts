@@ -3,10 +3,15 @@ import type { ReadConfig } from '../config/load.ts';
 import { configSchema } from '../config/schema.ts';
 import type { PluginKind, SolePluginKind } from '../../contract/core/index.ts';
 import { reloadableKeys } from '../config/reload.ts';
-import { importDefinition, loadPlugin, shippedPlugins, type LoadedPlugin } from '../process/registry.ts';
+import {
+  importDefinition,
+  loadAlertInputs,
+  type LoadedPlugin,
+  loadPlugin,
+  shippedPlugins,
+} from '../process/registry.ts';
 import { createLogger } from '../process/logger.ts';
 import { telemetryHost } from './telemetry-host.ts';
-import { loadAlertInputs } from './alert-inputs.ts';
 import { loadSettings, type Settings } from './settings.ts';
 import { record } from '../config/values.ts';
 
@@ -23,7 +28,7 @@ export async function checkConfig(settings: Settings): Promise<CheckedConfig> {
   const loaded = await loadSettings(settings);
   for (const kind of kinds) await loadPlugin(kind, loaded.config[kind], loaded.file);
   await checkWarehouse(await loadPlugin('telemetry', loaded.config.telemetry, loaded.file));
-  const alerts = await loadAlertInputs(loaded);
+  const alerts = await loadAlertInputs(loaded.config.alerts, loaded.file);
   const { storage, issuer, telemetry, agent } = loaded.config;
   return {
     ...loaded,

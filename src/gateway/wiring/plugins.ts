@@ -1,6 +1,5 @@
-import { loadPlugin } from '../process/registry.ts';
+import { createAlertInputs, loadAlertInputs, loadPlugin } from '../process/registry.ts';
 import { agentQuery, createAgent } from './agent-query.ts';
-import { createAlertInputs, loadAlertInputs } from './alert-inputs.ts';
 import type { LoadedPlugins, PluginParts, Wiring } from './cradle.ts';
 import { receivingSink } from './ingest-source.ts';
 import { telemetryHost } from './telemetry-host.ts';
@@ -31,7 +30,7 @@ export async function loadPlugins(foundation: Foundation): Promise<LoadedPlugins
     issuer: await loadPlugin('issuer', config.issuer, file),
     telemetry: await loadPlugin('telemetry', config.telemetry, file),
     agent: await loadPlugin('agent', config.agent, file),
-    alerts: await loadAlertInputs(foundation),
+    alerts: await loadAlertInputs(config.alerts, file),
   };
 }
 

@@ -7,12 +7,11 @@ import type { Host, Logger, Vault } from '../../contract/core/index.ts';
 import type { MigrationPlan, MigrationReport, Storage } from '../../contract/storage/index.ts';
 import { readHolder, type Holder } from '../process/exclusive.ts';
 import { createLogger } from '../process/logger.ts';
-import { loadPlugin } from '../process/registry.ts';
+import { createAlertInputs, loadAlertInputs, loadPlugin } from '../process/registry.ts';
 import { createVault, loadMasterKeys } from '../process/vault.ts';
 import { createPeople } from '../../identity/people/create-people.ts';
 import { createOrganizations, type Organizations } from '../../identity/people/organizations.ts';
 import type { People } from '../../identity/people/people.ts';
-import { createAlertInputs, loadAlertInputs } from './alert-inputs.ts';
 import { prepareDirectory } from './data-directory.ts';
 import { createLiveConfig, type LiveConfig } from './reload.ts';
 import { loadSettings, type Settings } from './settings.ts';
@@ -118,7 +117,7 @@ export async function openWorkspace(settings: Settings): Promise<OpenWorkspace> 
     webhooks: createWebhooks({ storage, vault, now }),
     async alertSources() {
       const host = (label: string): Host => foundation.host(config.listen.port, label);
-      const inputs = createAlertInputs(await loadAlertInputs(foundation), host);
+      const inputs = createAlertInputs(await loadAlertInputs(foundation.config.alerts, foundation.file), host);
       const running = config.publicUrl === undefined ? await runningGateway() : undefined;
       return createAlertSources({ storage, vault, inputs, publicUrl: running?.url ?? host('cli').publicUrl, now });
     },

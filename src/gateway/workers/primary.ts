@@ -9,8 +9,7 @@ import { deriveUrls } from '../wiring/urls.ts';
 import { layFoundation, type Foundation } from '../wiring/workspace.ts';
 import { WorkerProcess } from './worker-process.ts';
 import { createKeptResults, type KeptResults } from '../../telemetry/query/kept-results.ts';
-import type { FromWorker } from './messages.ts';
-import { withBuffer } from './seat.ts';
+import { type FromWorker, withBuffer } from './seat.ts';
 
 export { WorkerFailed } from './worker-process.ts';
 

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import type { Worker } from 'node:cluster';
-import { assignmentVariable, fromWorker, type Assignment, type FromPrimary, type FromWorker } from './messages.ts';
+import { type Assignment, assignmentVariable, type FromPrimary, fromWorker, type FromWorker } from './seat.ts';
 
 /** It ended before it served. What there is to say it has said itself. */
 export class WorkerFailed extends Error {

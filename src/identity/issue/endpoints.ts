@@ -6,7 +6,7 @@ import { answer, answersPreflight } from './clients/registration.ts';
 import { callerOf } from '../../limits/network.ts';
 import { createThrottle } from '../../limits/rate-limit.ts';
 import { errorPage, errorPageHeaders, failureOf } from './error-page.ts';
-import { authorizePath, jwksPath, revocationPath, tokenPath } from './protocol.ts';
+import { authorizePath, jwksPath, revocationPath, tokenPath } from './metadata.ts';
 
 /** A token request is a few hundred bytes. */
 const maxBodyBytes = 16_384;

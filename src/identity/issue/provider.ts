@@ -15,7 +15,7 @@ import { errorPage, errorPageHeaders, failureOf } from './error-page.ts';
 import type { AssertionGrant } from './grants/id-jag.ts';
 import { apiKeyClient, type KeyExchange } from './key-exchange.ts';
 import { grantedToken, type peopleConfiguration, settleTokenRequest } from './people-grants.ts';
-import { assertionGrant, authorizePath, lifetimes, revocationPath, tokenLifetime, tokenPath } from './protocol.ts';
+import { assertionGrant, authorizePath, lifetimes, revocationPath, tokenLifetime, tokenPath } from './metadata.ts';
 import { isOurResource, isLoopback, everyScope } from './scopes.ts';
 import type { SigningKey } from './signing-keys.ts';
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../../contract/core/index.ts';
 import type { Storage } from '../../contract/storage/index.ts';
-import { lifetimes } from './protocol.ts';
+import { lifetimes } from './metadata.ts';
 
 const everyMs = 600_000;
 const grantsEveryMs = 86_400_000;

@@ -9,8 +9,7 @@ import type {
 } from '../../contract/storage/index.ts';
 import { createTrail } from '../people/trail.ts';
 import type { ScimCaller } from '../verify/scim-tokens.ts';
-import { attributesOf, emailOf, metaOf, nameOf } from './person.ts';
-import { patchGroup, wholeGroup } from './group-change.ts';
+import { attributesOf, emailOf, metaOf, nameOf, patchGroup, wholeGroup } from './incoming.ts';
 import { patchUser } from './patch.ts';
 import { groupFields, readQuery, readShown, userFields } from './query.ts';
 import { listOf, readResource, writeResource, type Json, type Shown } from './schema.ts';

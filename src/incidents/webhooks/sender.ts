@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Component, Host } from '../../contract/core/index.ts';
 import type { ClaimedWebhookMessage, Lease, Storage, WebhookOutcome } from '../../contract/storage/index.ts';
-import { post } from './post.ts';
-import { openSecret } from './webhooks.ts';
+import { openSecret, post } from './webhooks.ts';
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000];
 

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { newSecret, signedHeaders } from './post.ts';
+import { newSecret, signedHeaders } from './webhooks.ts';
 
 it('signs as the example of Standard Webhooks does', () => {
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

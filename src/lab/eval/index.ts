@@ -1,6 +1,5 @@
 import { score, type Report } from './score.ts';
-import type { EvalCase, EvalResult } from './case.ts';
-import { prepareDataSet, type DataSetOptions, type Prepared } from './data-set.ts';
+import { type DataSetOptions, type EvalCase, type EvalResult, type Prepared, prepareDataSet } from './data-set.ts';
 import { prepareShop, type ShopOptions } from './shop.ts';
 import { newId } from '../../contract/core/index.ts';
 import { contradicts, type Agent, type Assignment, type Evidence } from '../../contract/agent/index.ts';

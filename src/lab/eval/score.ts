@@ -1,4 +1,4 @@
-import type { EvalResult } from './case.ts';
+import type { EvalResult } from './data-set.ts';
 
 export interface Score {
   readonly cases: number;

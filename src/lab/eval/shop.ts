@@ -16,8 +16,7 @@ import {
 } from '../demo/index.ts';
 import { generateParcels, onsetOf, parcelScenarios } from '../parcels/generate.ts';
 import { openCache, openLaboratory } from './laboratory.ts';
-import type { EvalCase } from './case.ts';
-import type { Prepared } from './data-set.ts';
+import type { EvalCase, Prepared } from './data-set.ts';
 
 export interface ShopOptions {
   /** Whose faults: the demo shop's, or a carrier's with queues, jobs and a shared database. */

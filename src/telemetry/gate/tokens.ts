@@ -1,10 +1,12 @@
-import { maxDepth } from './limits.ts';
 import { shown, type Faults } from './fault.ts';
 import type { Token } from './lexer.ts';
 import type { Name, Expression, Query } from './tree.ts';
 import { refusedClauses } from './words.ts';
 import type { GatePolicy } from '../../contract/telemetry/index.ts';
 import type { Grammar } from './grammar.ts';
+
+/** Of brackets, subqueries, CASE and operators within each other: both our recursion and the engine's are bounded by it. */
+const maxDepth = 100;
 
 /** What reading one part of a statement needs of the others. */
 export interface Parser {

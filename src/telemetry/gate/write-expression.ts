@@ -1,8 +1,7 @@
 import { writeCall } from './write-call.ts';
-import { writeBracketed, writeItem, writeOperand } from './write-item.ts';
+import { writeBracketed, writeItem, writeOperand, writeType } from './write-item.ts';
 import { writeBeside } from './time-text.ts';
 import { writeIn } from './write-in.ts';
-import { writeType } from './write-type.ts';
 import { shown } from './fault.ts';
 import type { Output } from './output.ts';
 import { writeString } from './quoted.ts';

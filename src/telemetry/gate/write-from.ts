@@ -1,11 +1,13 @@
 import type { TableName } from '../../contract/telemetry/index.ts';
-import { maxFromItems } from './limits.ts';
 import type { Output } from './output.ts';
 import { reachOf } from './reach.ts';
 import { foldName, type Scope } from './scope.ts';
 import type { FromItem, Name, Select, Source } from './tree.ts';
 import { writeTableFunction } from './write-call.ts';
 import { writeItem } from './write-item.ts';
+
+/** Items of one FROM: more become the engine's work before ours. */
+const maxFromItems = 32;
 
 /**
  * FROM and its joins. The only tables written are holes for telemetry, queries of WITH under names of ours, subqueries and

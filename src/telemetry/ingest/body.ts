@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { constants, gunzip, inflate as zlibInflate, zstdDecompress } from 'node:zlib';
 import { OtlpRefusal, retryLater } from './answers.ts';
-import type { Share } from '../../limits/budget.ts';
+import type { Allowance, Share } from '../../limits/budget.ts';
 
 export interface BodyLimits {
   /** Before and after decompression. */
@@ -134,3 +134,23 @@ function tooLarge(limits: BodyLimits): OtlpRefusal {
 function outOfMemory(): OtlpRefusal {
   return retryLater(503, 'The gateway is receiving too much telemetry at once.', 1);
 }
+
+export interface ReceiverLimits {
+  readonly body: BodyLimits;
+  /** Memory of unanswered requests. */
+  readonly total: Allowance;
+  readonly organization: Allowance;
+  /** Acknowledged bytes that may wait on the disk for the warehouse. */
+  readonly behindTotal: number;
+  readonly behindOrganization: number;
+}
+
+const mebibyte = 1024 * 1024;
+
+export const receiverLimits: ReceiverLimits = {
+  body: { bytes: 64 * mebibyte, totalMs: 60_000, idleMs: 10_000 },
+  total: { bytes: 384 * mebibyte, requests: 512 },
+  organization: { bytes: 192 * mebibyte, requests: 128 },
+  behindTotal: 8192 * mebibyte,
+  behindOrganization: 2048 * mebibyte,
+};

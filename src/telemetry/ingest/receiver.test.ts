@@ -7,7 +7,7 @@ import { constants, createZstdCompress, deflateSync, gzipSync, zstdCompressSync 
 import { z } from 'zod';
 import { readActivity } from './activity.ts';
 import { OnceById } from './changes.ts';
-import { receiverLimits } from './intake-limits.ts';
+import { receiverLimits } from './body.ts';
 import { receiverFixture, silent, until, type Fixture } from '../../../test/support/otlp/gateway.ts';
 import { protobuf } from '../../../test/support/otlp/protobuf.ts';
 

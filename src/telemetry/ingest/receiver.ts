@@ -25,14 +25,21 @@ import {
 } from './answers.ts';
 import { ActivityLog } from './activity.ts';
 import { authenticate } from './authenticate.ts';
-import { type BodyLimits, codings, inflate, readBody, type Coding } from './body.ts';
+import {
+  type BodyLimits,
+  type Coding,
+  codings,
+  inflate,
+  readBody,
+  receiverLimits,
+  type ReceiverLimits,
+} from './body.ts';
 import { changeEvent, changeLimits, OnceById, readChange } from './changes.ts';
 import { Budget } from '../../limits/budget.ts';
 import { DecodePool } from './decode-pool.ts';
 import { signals, type Signal } from './fields.ts';
 import { type Encoding } from './decode.ts';
 import { LogWriteError } from './ingest-log.ts';
-import { receiverLimits, type ReceiverLimits } from './intake-limits.ts';
 import { OrganizationLogs } from './logs-of-organizations.ts';
 import { leftDirectories, removeEmptied, workerDirectory, type WorkerPlace } from './files.ts';
 import { dayMs, Retention } from './retention.ts';

@@ -1,5 +1,4 @@
-import type { QueryColumn, QueryWindow } from './result.ts';
-import { fit, rowSetOf, rowText, slice, type RowSet } from './rows.ts';
+import { fit, type QueryColumn, type QueryWindow, type RowSet, rowSetOf, rowText, slice } from './result.ts';
 
 export interface PageRequest {
   /** Rows to skip; with `contains`, matching rows. */

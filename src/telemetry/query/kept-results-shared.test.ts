@@ -12,7 +12,7 @@ import { createVault } from '../../gateway/process/vault.ts';
 import { createKeptResults, type Holder, type KeptPages } from './kept-results.ts';
 import type { KeptResult } from './kept-page.ts';
 import { shareKeptResults } from './kept-results-shared.ts';
-import { rowSetOf } from './rows.ts';
+import { rowSetOf } from './result.ts';
 
 const expired = { code: 'result_expired', message: 'There is no kept result with this result_id.' };
 const vault = createVault([randomBytes(32).toString('base64url')]);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { newId } from '../../contract/core/index.ts';
 import { readPage, type KeptResult } from './kept-page.ts';
 import { createKeptResults, type KeptResults, type KeptResultsLimits } from './kept-results.ts';
-import { rowSetOf } from './rows.ts';
+import { rowSetOf } from './result.ts';
 
 const acme = newId('org');
 const globex = newId('org');

@@ -1,7 +1,7 @@
 import { SightlineError, newId } from '../../contract/core/index.ts';
 import type { Principal } from '../../contract/issuer/index.ts';
 import { readPage, type KeptPage, type KeptResult, type PageRequest } from './kept-page.ts';
-import type { RowSet } from './rows.ts';
+import type { RowSet } from './result.ts';
 
 export interface KeptResultsLimits {
   readonly keepMs: number;

@@ -10,8 +10,7 @@ import { Preparation, checkText, type Prepared, type Preparing, type Unprepared 
 import type { ReadRows } from './read-rows.ts';
 import { narrower } from './repair.ts';
 import type { QueryRequest } from './request.ts';
-import type { QueryResult } from './result.ts';
-import { rowSetOf } from './rows.ts';
+import { type QueryResult, rowSetOf } from './result.ts';
 import { ServiceAnswers } from './service-answers.ts';
 import { parseServiceCommand } from './service-command.ts';
 import { shapeResult, type ResultFacts } from './shape-result.ts';

@@ -10,7 +10,7 @@ import {
   quote,
   endOfCell,
 } from '../../contract/core/json.ts';
-import { MalformedRows, type RowSet } from './rows.ts';
+import { MalformedRows, type RowSet } from './result.ts';
 
 /** What a cut cell may be longer than the limit by: the mark that says so. */
 const markAllowance = 128;

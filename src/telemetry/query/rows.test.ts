@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { RowCollector } from './row-collector.ts';
-import { fit, MalformedRows, rowSetOf, rowText, slice } from './rows.ts';
+import { fit, MalformedRows, rowSetOf, rowText, slice } from './result.ts';
 
 const cell = fc.oneof(
   fc.string({ unit: 'binary' }),

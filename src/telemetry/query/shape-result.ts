@@ -1,7 +1,14 @@
 import type { CursorEnd, QueryLimits, ResultColumn } from '../../contract/telemetry/index.ts';
 import type { ReadRows } from './read-rows.ts';
-import type { QueryColumn, QueryResult, QueryWindow, ReadAhead, Truncation } from './result.ts';
-import { fit, slice } from './rows.ts';
+import {
+  fit,
+  type QueryColumn,
+  type QueryResult,
+  type QueryWindow,
+  type ReadAhead,
+  slice,
+  type Truncation,
+} from './result.ts';
 
 export interface ResultFacts {
   readonly dialect: string;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { otelTables, type ResultColumn } from '../../contract/telemetry/index.ts';
 import { RowCollector } from './row-collector.ts';
-import { rowSetOf, type RowSet } from './rows.ts';
-import { UntrustedColumns } from './untrusted.ts';
+import { type RowSet, rowSetOf } from './result.ts';
+import { UntrustedColumns } from './read-rows.ts';
 
 function untrustedColumns(columns: readonly ResultColumn[], { json }: RowSet): readonly boolean[] {
   const collector = new RowCollector({ maxRows: 1e6, maxBytes: 1e9, maxCellBytes: 1e9 });

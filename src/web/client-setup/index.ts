@@ -1,5 +1,4 @@
-import { ci } from './ci.ts';
-import { claude, cline, codex, goose, inspector } from './commands.ts';
+import { ci, claude, cline, codex, goose, inspector } from './commands.ts';
 import type { Client } from './client.ts';
 import { copilot, cursor, gemini, opencode, windsurf, zed, vscode } from './settings.ts';
 

@@ -1,6 +1,5 @@
-import { call } from './bridge.ts';
+import { answerOf, call, fields, type Fields, list, text } from './bridge.ts';
 import { button, el, prose } from './dom.ts';
-import { answerOf, fields, list, text, type Fields } from './given.ts';
 
 const longestWait = 20;
 

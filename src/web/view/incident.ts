@@ -5,9 +5,8 @@ import type { Mark } from '../graphics/series.ts';
 import { stepPicture } from '../pages/incidents/comparison.ts';
 import { coursePictures, mapPicture, spreadPicture } from '../pages/incidents/pictures.ts';
 import { marksOf, type DrawnStep, type MarkedAlert } from '../pages/incidents/rows.ts';
-import { call } from './bridge.ts';
+import { answerOf, call, fields, type Fields, list, text, texts } from './bridge.ts';
 import { button, el, figure, inline, prose } from './dom.ts';
-import { answerOf, fields, list, text, texts, type Fields } from './given.ts';
 import { queryView } from './query.ts';
 import { sortable } from './table.ts';
 

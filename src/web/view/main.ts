@@ -1,7 +1,6 @@
-import { connect, openLink } from './bridge.ts';
+import { answerOf, connect, fields, type Fields, openLink, text } from './bridge.ts';
 import { chatView } from './chat.ts';
 import { button, el, type Child } from './dom.ts';
-import { answerOf, fields, text, type Fields } from './given.ts';
 import { incidentView } from './incident.ts';
 import { queryView } from './query.ts';
 

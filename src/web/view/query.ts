@@ -1,8 +1,9 @@
+import type { Picture } from '../graphics/picture.ts';
 import { clock, grouped } from '../graphics/scale.ts';
-import { call } from './bridge.ts';
-import { pictureOf, type Rows } from './chart.ts';
+import { tracePicture } from '../pages/incidents/pictures.ts';
+import { chartOf } from '../pages/telemetry/chart.ts';
+import { answerOf, call, fields, type Fields, list, text, texts } from './bridge.ts';
 import { button, el, figure } from './dom.ts';
-import { answerOf, fields, list, text, texts, type Fields } from './given.ts';
 import { sortable } from './table.ts';
 
 /** The result of `query_otel`: one line for one value or none, else a picture where the columns make one, and the rows. */
@@ -78,4 +79,23 @@ function headOf(structured: Fields, count: number, isCut: boolean): string {
 
 function at(value: unknown): string {
   return text(value) === '' ? '' : clock(Date.parse(text(value)), true);
+}
+
+/** Rows of a query. */
+interface Rows {
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  readonly rows: readonly (readonly unknown[])[];
+}
+
+let drawn = 0;
+
+/** The spans of one trace as a waterfall, else what the page Explore draws of these columns. */
+function pictureOf({ columns, rows }: Rows): Picture | undefined {
+  drawn += 1;
+  const id = `chart-${drawn}`;
+  const names = columns.map(({ name }) => name);
+  const trace = names.indexOf('trace_id');
+  // Spans of several traces would stand beside each other as if they were of one.
+  const isOne = trace === -1 || new Set(rows.map((row) => row[trace])).size === 1;
+  return (isOne ? tracePicture({ columns: names, rows }, id) : undefined) ?? chartOf({ columns, rows }, id);
 }

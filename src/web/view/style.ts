@@ -1,5 +1,4 @@
-import { graphicsStyle } from '../graphics/style.ts';
-import { palette } from '../palette.ts';
+import { graphicsStyle, palette } from '../graphics/style.ts';
 
 /** Small and dense, since a view stands in a conversation; light or dark as the host says, else as the system is. */
 export const viewStyle = `

@@ -13,7 +13,7 @@ import type { ArtifactRepository } from '../../../contract/storage/index.ts';
 import { accountId, type Account } from '../claims.ts';
 import { temporarily, type Reach } from '../error-page.ts';
 import type { GrantRecords } from '../grant-records.ts';
-import { assertionGrant } from '../protocol.ts';
+import { assertionGrant } from '../metadata.ts';
 import { isOurResource, knownScopes } from '../scopes.ts';
 import { KeysOutOfReach, guardKeySet, readUnchecked } from '../../verify/bearer.ts';
 

@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { isId, SightlineError } from '../../../contract/core/index.ts';
 import { facts, notice, field, moment, plainName, strangersName } from '../../components.ts';
-import { connectionsOf, type Connection } from '../../connections.ts';
+import { type Connection, connectionsOf, scopeWords } from '../../connections.ts';
 import { refusal } from '../../failure.ts';
 import { requireForm } from '../../forms.ts';
 import { definePage, type SignedInVisit, type View } from '../../page.ts';
 import { html, type Html } from '../../html.ts';
 import { paged, home, ownPath } from '../../paths.ts';
 import type { PageServices } from '../../services.ts';
-import { scopeWords } from '../../scope-words.ts';
 import { disconnectChoice, newPassword } from '../password.ts';
 import { deletedSection } from './deleted-organization.ts';
 import { dataSection, leavingPages } from './leaving.ts';

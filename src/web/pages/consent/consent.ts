@@ -10,11 +10,10 @@ import {
 } from '../../../contract/issuer/index.ts';
 import type { Membership } from '../../../contract/storage/index.ts';
 import { alert, facts, strangersName, warning } from '../../components.ts';
-import { machineOf } from '../../connections.ts';
+import { machineOf, scopeWords } from '../../connections.ts';
 import { requireForm } from '../../forms.ts';
 import { definePage, type SignedInVisit, type View } from '../../page.ts';
 import type { PageServices } from '../../services.ts';
-import { scopeWords } from '../../scope-words.ts';
 import { html, type Html } from '../../html.ts';
 
 /** Where the answer to an authorization request goes, for a person. */

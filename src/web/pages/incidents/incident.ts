@@ -21,11 +21,26 @@ import { messageForm } from '../chats/chat.ts';
 import { answerSection } from './answer.ts';
 import { documentHtml } from './document.ts';
 import { findings, traces } from './findings.ts';
-import { coursePictures, courseOf, mapPicture, spreadPicture, type Shown } from './pictures.ts';
+import {
+  courseOf,
+  coursePictures,
+  historySection,
+  mapPicture,
+  type Shown,
+  sign,
+  spreadPicture,
+  timelineSection,
+} from './pictures.ts';
 import { marksOf } from './rows.ts';
-import { historySection, sign, timelineSection } from './timeline.ts';
-import { waitedOn, waitsForViewer } from './waiting.ts';
-import { findIncident, alertStatusWords, resolutionWords, severityWords, statusWords } from './words.ts';
+import {
+  alertStatusWords,
+  findIncident,
+  resolutionWords,
+  severityWords,
+  statusWords,
+  waitedOn,
+  waitsForViewer,
+} from './words.ts';
 
 const mostChats = 20;
 const mostAlerts = 50;

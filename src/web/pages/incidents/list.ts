@@ -6,8 +6,7 @@ import { html, type Html } from '../../html.ts';
 import { renderInline } from '../../markdown/render.ts';
 import { definePage, type MemberVisit } from '../../page.ts';
 import { olderPath } from '../../paths.ts';
-import { waitedOn, waitsForViewer } from './waiting.ts';
-import { severityWords, statusWords } from './words.ts';
+import { severityWords, statusWords, waitedOn, waitsForViewer } from './words.ts';
 
 const perPage = 25;
 const filters = ['open', ...incidentStatuses] as const;

@@ -1,13 +1,14 @@
 import type {
   Alert,
+  Incident,
   IncidentStatus,
   Resolution,
   Severity,
   WaitingParty,
-  Incident,
   Workspace,
 } from '../../../contract/storage/index.ts';
-import { isId, SightlineError } from '../../../contract/core/index.ts';
+import { foldCase, isId, SightlineError } from '../../../contract/core/index.ts';
+import { html, type Html } from '../../html.ts';
 
 /** By key or id. One of another organization is answered like one that was never there. */
 export async function findIncident(workspace: Workspace, name: string): Promise<Incident> {
@@ -56,3 +57,27 @@ export const resolutionWords = {
   accepted_risk: 'Accepted as a risk',
   other: 'Other',
 } as const satisfies Record<Resolution['kind'] | '', string>;
+
+/** Whether an incident waits for the person who looks at it: by name, or for anybody of the organization. */
+export function waitsForViewer({ waitingOn }: Pick<Incident, 'waitingOn'>, email: string): boolean {
+  return waitingOn.party === 'human' && (waitingOn.name === undefined || isViewer(waitingOn.name, email));
+}
+
+/** Behind "Waits on". */
+export function waitedOn({ waitingOn: { party, name } }: Pick<Incident, 'waitingOn'>, email: string): Html {
+  switch (party) {
+    case 'human':
+      if (name === undefined) return html`anybody of this organization`;
+      return isViewer(name, email) ? html`you` : html`<bdi>${name}</bdi>`;
+    case 'agent':
+      return html`the agent`;
+    case 'external':
+      return name === undefined ? html`somebody outside` : html`<bdi>${name}</bdi>, outside`;
+    case 'none':
+      return html`nobody`;
+  }
+}
+
+function isViewer(name: string, email: string): boolean {
+  return foldCase(name) === foldCase(email);
+}

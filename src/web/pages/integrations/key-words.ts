@@ -1,5 +1,5 @@
 import { isId, SightlineError, type KeyId } from '../../../contract/core/index.ts';
-import { scopeWords } from '../../scope-words.ts';
+import { scopeWords } from '../../connections.ts';
 import { deletedPerson, type ApiKey, type Workspace } from '../../../contract/storage/index.ts';
 import type { Client, Connection } from '../../client-setup/client.ts';
 import { copyable, moment, strangersName } from '../../components.ts';

@@ -5,8 +5,7 @@ import { definePage, type MemberVisit, type View } from '../../page.ts';
 import { exploreHref } from '../../paths.ts';
 import type { PageServices, QueryAnswer } from '../../services.ts';
 import { findIncident } from '../incidents/words.ts';
-import { pastOf, type Asked } from './past.ts';
-import { answerHtml, type Shown } from './result.ts';
+import { answerHtml, type Asked, pastOf, type Shown } from './result.ts';
 
 const path = '/explore';
 

@@ -1,12 +1,13 @@
+import { z } from 'zod';
 import { alert, facts, figure, moment, table } from '../../components.ts';
 import { grouped } from '../../graphics/scale.ts';
 import { html, type Html, type Renderable } from '../../html.ts';
 import type { MemberVisit } from '../../page.ts';
 import { isTraceId, traceHref } from '../../paths.ts';
-import type { QueryAnswer, QueryColumn, QueryFailure, QueryResult } from '../../services.ts';
+import { sealedCookie } from '../../session.ts';
+import type { PageServices, QueryAnswer, QueryColumn, QueryFailure, QueryResult } from '../../services.ts';
 import { cellText } from '../incidents/evidence.ts';
 import { chartOf } from './chart.ts';
-import type { Asked } from './past.ts';
 
 const longestCell = 1_000;
 
@@ -115,4 +116,41 @@ export function failureHtml({ to, csrf }: MemberVisit, failure: QueryFailure, as
 /** Fields that a form sends as they are. */
 export function hidden(fields: Readonly<Record<string, string>>): readonly Html[] {
   return Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`);
+}
+
+/** A statement, and the stretch that was asked for beside it. */
+export interface Asked {
+  readonly sql: string;
+  readonly start: string;
+  readonly end: string;
+}
+
+const kept = z.array(z.tuple([z.string(), z.string(), z.string(), z.string()]).readonly());
+
+const most = 10;
+/** Sealed and encoded that stays below the 4,096 bytes that a browser keeps of a cookie (RFC 6265 §6.1). */
+const mostBytes = 2_400;
+
+/**
+ * What a person asked last, in their browser: it needs no table, nobody else can read it, and it ends with the session. The
+ * audit has the record that lasts.
+ */
+export function pastOf(services: Pick<PageServices, 'authUrl' | 'vault'>) {
+  const cookie = sealedCookie(services, 'queries', kept);
+  const all = (visit: MemberVisit) => cookie.read(visit) ?? [];
+  return {
+    /** Of this organization, the newest first. */
+    list: (visit: MemberVisit): readonly Asked[] =>
+      all(visit)
+        .filter(([id]) => id === visit.organization.id)
+        .map(([, sql, start, end]) => ({ sql, start, end })),
+    /** One that alone has no room is not kept. */
+    add(visit: MemberVisit, { sql, start, end }: Asked): void {
+      const id = visit.organization.id;
+      const others = all(visit).filter(([of, text]) => of !== id || text !== sql);
+      const entries = [[id, sql, start, end] as const, ...others].slice(0, most);
+      while (Buffer.byteLength(JSON.stringify(entries)) > mostBytes) entries.pop();
+      if (entries.length > 0) cookie.write(visit, entries);
+    },
+  };
 }
