@@ -117,6 +117,7 @@ export interface Directory {
 export interface Lease {
   readonly holder: string;
   readonly now: Date;
+  /** At most ten minutes after `now`: what ends later was given by a clock that has been set back since, and counts as ended. */
   readonly until: Date;
 }
 

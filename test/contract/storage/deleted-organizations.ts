@@ -112,11 +112,8 @@ export function deletedOrganizationPromises(runner: Runner, make: MakeStorage): 
       const id = present(one);
       const user = await stage().person();
       await storage.directory.people.syncMemberships(user.id, [{ organizationId: id, role: 'member' }]);
-      const lease = {
-        holder: 'here',
-        now: new Date(Date.now() + 86_400_000),
-        until: new Date(Date.now() + 90_000_000),
-      };
+      const now = new Date(Date.now() + 86_400_000);
+      const lease = { holder: 'here', now, until: new Date(now.getTime() + 60_000) };
       await deleted().add(id, inAnHour());
       const claimed = [];
       for (;;) {
