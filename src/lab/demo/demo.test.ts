@@ -19,6 +19,7 @@ import {
   type OtlpRequest,
   type ScenarioName,
 } from './index.ts';
+import { rateAt } from './generate.ts';
 import { planTimeline } from './timeline.ts';
 
 const end = new Date('2026-11-20T12:00:00Z');
@@ -326,12 +327,13 @@ describe('sending', () => {
     });
     const seen: number[] = [];
     const sent = await sendDemo(demo, { endpoint, token: 'it_secret', onProgress: (progress) => seen.push(progress) });
-    const expected = run(demo).requests;
+    const asSent = run({ ...demo, rate: rateAt(demo.end) });
+    const expected = asSent.requests;
     expect(got.toSorted()).toEqual(expected.map(({ signal, body }) => `/v1/${signal} ${body}`).toSorted());
     expect(sent.spans).toBe(spansOf(expected).length);
     expect(sent.rejected).toBe(0);
     expect(seen).toHaveLength(expected.length);
-    expect(sent.figures).toEqual(run(demo).figures);
+    expect(sent.figures).toEqual(asSent.figures);
   });
 
   it('counts what was rejected', async () => {

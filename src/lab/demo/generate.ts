@@ -5,7 +5,15 @@ import { Meter, type ResourceMetrics } from './metrics.ts';
 import { keyValues, nanos, severities, spanKinds, type OtlpLogRecord, type OtlpSpan, type Severity } from './otlp.ts';
 import { Random } from './random.ts';
 import { serviceNames, type Pod } from './shop.ts';
-import { type DemoFigures, type DemoOptions, planTimeline, podsAt, Tally, type Timeline } from './timeline.ts';
+import {
+  defaultRate,
+  type DemoFigures,
+  type DemoOptions,
+  planTimeline,
+  podsAt,
+  Tally,
+  type Timeline,
+} from './timeline.ts';
 import type { Site, Traits, Trouble, World } from './world.ts';
 
 export type OtlpSignal = 'traces' | 'metrics' | 'logs';
@@ -49,10 +57,17 @@ export function* generate(options: DemoOptions): Generator<OtlpRequest, DemoFigu
   return shop.tally.figures();
 }
 
+const swing = 0.25;
+
 /** Busiest in the early evening, quietest at night. */
 function diurnal(at: number): number {
   const hour = (at / 3_600_000) % 24;
-  return 1 + 0.25 * Math.sin(((hour - 11) / 24) * 2 * Math.PI);
+  return 1 + swing * Math.sin(((hour - 11) / 24) * 2 * Math.PI);
+}
+
+/** The rate with which the shop is as busy now as in the evening: at night too few requests meet the fault to tell it. */
+export function rateAt(end: Date): number {
+  return Math.round((defaultRate * (1 + swing)) / diurnal(end.getTime()));
 }
 
 class Shop implements World {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { SightlineError, type JsonObject, isObject, parseJson } from '../../contract/core/index.ts';
-import { generate, type OtlpRequest, type OtlpSignal } from './generate.ts';
+import { generate, rateAt, type OtlpRequest, type OtlpSignal } from './generate.ts';
 import type { DemoFigures, DemoOptions } from './timeline.ts';
 
 const compress = promisify(gzip);
@@ -34,7 +34,7 @@ export async function sendDemo(
   demo: DemoOptions,
   options: SendOptions,
 ): Promise<Sent & { readonly figures: DemoFigures }> {
-  const requests = generate(demo);
+  const requests = generate({ rate: rateAt(demo.end), ...demo });
   const result: { figures?: DemoFigures } = {};
   const sent = await sendOtlp(
     {
