@@ -23,7 +23,7 @@ export async function buildHelm(directory: string): Promise<Helm | undefined> {
     await run('go', ['build', '-o', program, join(import.meta.dirname, 'helm/main.go')], { env });
   } catch (error) {
     if (process.env['REQUIRE_SERVICES'] === '1') throw error;
-    process.stderr.write('not run: the Helm chart, as there is no Go with sprig; .ci/release-tools installs them\n');
+    process.stderr.write('not run: the Helm chart, as there is no Go with sprig; .ci/programs installs them\n');
     return undefined;
   }
   return { template: (values) => template(program, values) };
