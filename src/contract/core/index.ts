@@ -1,6 +1,7 @@
 export * from './plugin.ts';
 export * from './component.ts';
 export * from './errors.ts';
+export * from './connection-trouble.ts';
 export * from './ids.ts';
 export { bodyWithin, flag, isObject, nestsDeeperThan, parseJson, wholeNumber, type JsonObject } from './json.ts';
 export { code, fenced, shortened } from './quote.ts';

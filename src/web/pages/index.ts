@@ -4,7 +4,7 @@ import { deleteOrganizationPage, restoreOrganizationPage } from './account/delet
 import { cancelPage, chatPage } from './chats/chat.ts';
 import { chatsPage } from './chats/list.ts';
 import { newChatPage } from './chats/new.ts';
-import { chatNewsPage } from './chats/message.ts';
+import { chatNewsPage } from './chats/progress.ts';
 import { consentPage } from './consent/consent.ts';
 import { changePage } from './incidents/change.ts';
 import { documentPage } from './incidents/document.ts';

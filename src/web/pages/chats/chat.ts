@@ -13,7 +13,8 @@ import { parseForm } from '../../forms.ts';
 import { html, type Html } from '../../html.ts';
 import { definePage, type MemberVisit, type View, type Visit } from '../../page.ts';
 import { findChat, chatStatusWords } from './list.ts';
-import { type Behind, messageHtml, progressHtml, workOf } from './message.ts';
+import { messageHtml, type Behind } from './message.ts';
+import { progressHtml, workOf } from './progress.ts';
 import { SightlineError } from '../../../contract/core/index.ts';
 
 export const cancelPage = definePage({

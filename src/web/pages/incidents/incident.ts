@@ -21,17 +21,9 @@ import { messageForm } from '../chats/chat.ts';
 import { answerSection } from './answer.ts';
 import { documentHtml } from './document.ts';
 import { findings, traces } from './findings.ts';
-import {
-  courseOf,
-  coursePictures,
-  historySection,
-  mapPicture,
-  type Shown,
-  sign,
-  spreadPicture,
-  timelineSection,
-} from './pictures.ts';
+import { coursePictures, courseOf, mapPicture, spreadPicture, type Shown } from './pictures.ts';
 import { marksOf } from './rows.ts';
+import { historySection, sign, timelineSection } from './timeline.ts';
 import {
   alertStatusWords,
   findIncident,
