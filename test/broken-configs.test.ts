@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import { cannotBeMade } from '../src/cli/examination.ts';
 import { SightlineError } from '../src/contract/core/index.ts';
 import { checkConfig } from '../src/gateway/wiring/config.ts';
 import { brokenConfigs, secret } from './support/broken-configs.ts';
@@ -49,6 +50,17 @@ describe('a broken config', () => {
     expect(new Set(brokenConfigs.map(({ text }) => text)).size).toBe(brokenConfigs.length);
     expect(brokenConfigs.length).toBeGreaterThanOrEqual(50);
     expect(brokenConfigs.filter(({ text }) => text.includes(secret)).length).toBeGreaterThanOrEqual(30);
+  });
+
+  it('is one whose data directory nobody can make, which is found without making it', async () => {
+    const file = await write('{}\n');
+    expect(cannotBeMade(join(file, 'data', 'deep'))).toEqual({ why: `${file} is no directory`, certain: true });
+    expect(cannotBeMade(join(directory, 'new', 'deep'))).toBeUndefined();
+    expect(await readdir(directory)).not.toContain('new');
+    const kernels = { why: '/proc belongs to the kernel (proc)', certain: true };
+    expect(cannotBeMade('/proc/nope')).toEqual(
+      process.platform === 'linux' ? kernels : { why: 'this user may not write to /', certain: false },
+    );
   });
 
   it('ends the command and the start alike, with exit code 3 and the same words', async () => {

@@ -106,26 +106,30 @@ const kernelFileSystems = new Map([
   [0x62656572, 'sysfs'],
 ]);
 
-/**
- * Why a directory that is not there yet cannot be made; nothing is made to find out. It is `certain` where that holds for
- * everyone, and not only for the user of this command or for this mount.
- */
-export function cannotBeMade(path: string): { readonly why: string; readonly certain: boolean } | undefined {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found !== undefined) return found.isDirectory() ? undefined : { why: 'it is no directory', certain: true };
-  let above = dirname(path);
-  while (above !== dirname(above) && statSync(above, { throwIfNoEntry: false }) === undefined) above = dirname(above);
-  if (statSync(above, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    return { why: `${above} is no directory`, certain: true };
-  }
-  const kernels = process.platform === 'linux' ? kernelFileSystems.get(statfsSync(above).type) : undefined;
-  if (kernels !== undefined) return { why: `${above} belongs to the kernel (${kernels})`, certain: true };
+interface Obstacle {
+  readonly why: string;
+  /** For everyone, and not only for the user of this command. */
+  readonly certain: boolean;
+}
+
+/** Why a directory that is not there yet cannot be made; nothing is made to find out. */
+export function cannotBeMade(path: string): Obstacle | undefined {
+  let at = path;
   try {
-    accessSync(above, constants.W_OK | constants.X_OK);
+    let found = statSync(at, { throwIfNoEntry: false });
+    while (found === undefined) {
+      at = dirname(at);
+      found = statSync(at, { throwIfNoEntry: false });
+    }
+    if (!found.isDirectory()) return { why: `${at} is no directory`, certain: true };
+    if (at === path) return undefined;
+    const kernels = process.platform === 'linux' ? kernelFileSystems.get(statfsSync(at).type) : undefined;
+    if (kernels !== undefined) return { why: `${at} belongs to the kernel (${kernels})`, certain: true };
+    accessSync(at, constants.W_OK | constants.X_OK);
+    return undefined;
   } catch {
-    return { why: `this user may not write to ${above}`, certain: false };
+    return { why: `this user may not write to ${at}`, certain: false };
   }
-  return undefined;
 }
 
 function masterKey(dataDirectory: string, exists: boolean): Verdict {
