@@ -53,7 +53,7 @@ export function createAttempts({ now, buckets, failed }: AttemptsOptions): Attem
     try {
       for (const [name, emptyAt] of await buckets().pour(told, now())) {
         const left = emptyAt.getTime() - now().getTime();
-        // So many gateways are not: the clock was set back since.
+        // No sixty gateways fill a bucket together: the clock was set back since.
         if (left > 60 * windowMs) continue;
         const counter = counterOf(name);
         // What all have counted, but for what has leaked away since.

@@ -73,7 +73,7 @@ export interface OrganizationParts extends Parts<ScopedDatabase>, Pick<Host, 'va
 
 export abstract class OrganizationRepository extends Repository<Scope, ScopedDatabase, OrganizationParts> {}
 
-/** Of what belongs to no organization, or is asked before one is known. */
 export type DirectoryParts = Parts<Database> & Pick<Host, 'vault'>;
 
+/** Of what belongs to no organization, or is asked before one is known. */
 export abstract class DirectoryRepository extends Repository<Statements, Database, DirectoryParts> {}
