@@ -41,7 +41,7 @@ LIMIT 50`;
       const worse = rows.map(readChange).filter((change) => change.worse);
       const failures = rows.reduce((sum, row) => sum + row.number('errors'), 0);
       const none =
-        failures === 0 ? 'No span has failed.' : `${failures} spans failed, no more than before at any operation.`;
+        failures === 0 ? 'No span has failed.' : `${failures} spans failed, at no operation clearly more than before.`;
       return listed(worse.slice(0, 5).map(describe), none);
     },
   });
