@@ -5,13 +5,15 @@ import { serverConfig } from './support/store.ts';
 const messages = (config: unknown) => configSchema.safeParse(config).error?.issues.map(({ message }) => message);
 
 describe('the configuration of a server', () => {
-  it('is a URL or its parts, which say the same', () => {
+  it('is a URL or its parts, which say the same', async () => {
     const byUrl = settingsOf(
       serverConfig({ client: 'postgres', url: 'postgresql://u%40x:p%2Fw@db.example:5433/my%20db' }),
     );
     const parts = { host: 'db.example', port: '5433', user: 'u@x', password: 'p/w', database: 'my db' };
-    expect(settingsOf(serverConfig({ client: 'postgres', ...parts }))).toEqual(byUrl);
-    expect(byUrl).toMatchObject({ ...parts, port: 5433 });
+    const { password, ...byParts } = settingsOf(serverConfig({ client: 'postgres', ...parts }));
+    expect(byUrl).toEqual({ ...byParts, password: expect.any(Function) });
+    expect([await password(), await byUrl.password()]).toEqual(['p/w', 'p/w']);
+    expect(byUrl).toMatchObject({ host: 'db.example', port: 5433, user: 'u@x', database: 'my db' });
     expect(settingsOf(serverConfig({ client: 'mysql', url: 'mysql://u:p@[::1]/d' }))).toMatchObject({
       host: '::1',
       port: 3306,

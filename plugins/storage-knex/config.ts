@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { flag } from '../../src/contract/core/index.ts';
+import { errorCode, flag, SightlineError } from '../../src/contract/core/index.ts';
 
 const sqliteSchema = z.strictObject({
   client: z.literal('sqlite').default('sqlite').meta({ description: 'The database: a SQLite file' }),
@@ -35,6 +36,13 @@ const serverShape = {
   host: z.string().min(1).optional().meta({ description: 'A name or address; or the path of a Unix socket' }),
   user: z.string().min(1).optional(),
   password: z.string().optional().meta({ description: '${env:…} or ${file:…}' }),
+  passwordFile: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({
+      description: 'In place of password: a file read for each new connection, so that a rotation needs no restart',
+    }),
   database: z.string().min(1).optional(),
   ssl: z
     .union([
@@ -65,6 +73,14 @@ function oneLogin({ url, host, user, database }: Login): boolean {
   return host !== undefined && user !== undefined && database !== undefined;
 }
 
+type Secret = Readonly<Partial<Record<'url' | 'password' | 'passwordFile', string | undefined>>>;
+
+function onePassword({ url, password, passwordFile }: Secret): boolean {
+  return passwordFile === undefined || (password === undefined && (URL.parse(url ?? '')?.password ?? '') === '');
+}
+
+const passwordForm = { path: ['passwordFile'], message: 'give passwordFile, or a password, not both' };
+
 const loginForm = { path: ['url'], message: 'give url, or host, user and database' };
 
 const postgresSchema = z
@@ -74,7 +90,8 @@ const postgresSchema = z
     port: port.default(5432),
     ...serverShape,
   })
-  .refine(oneLogin, loginForm);
+  .refine(oneLogin, loginForm)
+  .refine(onePassword, passwordForm);
 
 const mysqlSchema = z
   .strictObject({
@@ -83,7 +100,8 @@ const mysqlSchema = z
     port: port.default(3306),
     ...serverShape,
   })
-  .refine(oneLogin, loginForm);
+  .refine(oneLogin, loginForm)
+  .refine(onePassword, passwordForm);
 
 export const configSchema = z.discriminatedUnion('client', [sqliteSchema, postgresSchema, mysqlSchema]);
 
@@ -94,7 +112,8 @@ export interface ServerSettings {
   readonly host: string;
   readonly port: number;
   readonly user: string;
-  readonly password: string;
+  /** Asked for each connection that is opened. */
+  readonly password: () => Promise<string>;
   readonly database: string;
   readonly tls: false | Tls;
   readonly connections: Shares;
@@ -136,12 +155,28 @@ export function settingsOf(config: ServerConfig): ServerSettings {
     host: url === undefined ? (config.host ?? '') : url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: Number(url?.port) || config.port,
     user: url === undefined ? (config.user ?? '') : decodeURIComponent(url.username),
-    password: decodeURIComponent(url?.password ?? '') || (config.password ?? ''),
+    password: passwordOf(config.passwordFile, decodeURIComponent(url?.password ?? '') || (config.password ?? '')),
     database: url === undefined ? (config.database ?? '') : decodeURIComponent(url.pathname.slice(1)),
     tls: tlsOf(ssl),
     connections: share(pool.max),
     acquireMs: pool.acquireTimeoutSeconds * 1_000,
     statementMs: statementTimeoutSeconds * 1_000,
+  };
+}
+
+/** An editor leaves a line end after what it wrote, which is no part of the password. */
+function passwordOf(file: string | undefined, password: string): ServerSettings['password'] {
+  if (file === undefined) return () => Promise.resolve(password);
+  return async () => {
+    try {
+      return (await readFile(file, 'utf8')).replace(/\r?\n$/, '');
+    } catch (cause) {
+      throw new SightlineError('unavailable', 'The storage of this workspace cannot be used now.', {
+        operatorMessage: `storage.passwordFile (${file}) cannot be read: ${String(errorCode(cause))}.`,
+        retryAfterSeconds: 2,
+        cause,
+      });
+    }
   };
 }
 

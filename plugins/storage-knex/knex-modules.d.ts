@@ -34,6 +34,7 @@ declare module 'knex/lib/dialects/mysql2/index.js' {
       readonly userParams: {
         readonly answerMs: number | undefined;
         readonly around: ((sql: string, run: () => Promise<void>) => Promise<void>) | undefined;
+        readonly password: () => Promise<string>;
       };
     };
     _driver(): unknown;
@@ -57,6 +58,7 @@ declare module 'knex/lib/dialects/postgres/index.js' {
   import type { ColumnValue } from './tables.ts';
 
   export default class PostgresClient extends Knex.Client {
+    override config: Knex.Config & { readonly userParams: { readonly password: () => Promise<string> } };
     acquireRawConnection(): Promise<Client>;
     destroyRawConnection(connection: Client): Promise<void>;
     _query(connection: Client, query: PostgresQuery): Promise<PostgresQuery>;

@@ -13,6 +13,8 @@ import { member } from '../errors.ts';
 /** What knex keeps of a connection's settings: the driver's own, and some that are knex's alone, of which the driver warns. */
 interface KnexSettings {
   readonly driver: ConnectionOptions;
+  /** Set before each connection. */
+  readonly password: string;
   readonly database: string;
   readonly charset: string;
   readonly collate: string;
@@ -23,15 +25,20 @@ interface Handling {
   /** How long a statement is waited for; undefined: as long as it takes. */
   readonly answerMs: number | undefined;
   readonly around: ((sql: string, run: () => Promise<void>) => Promise<void>) | undefined;
+  readonly password: ServerSettings['password'];
 }
 
 class MysqlClient extends MysqlClientOfKnex {
   override _driver(): unknown {
-    return { createConnection: ({ driver }: KnexSettings) => createConnection(driver) };
+    return {
+      createConnection: ({ driver, password }: KnexSettings) => createConnection({ ...driver, password }),
+    };
   }
 
   override async acquireRawConnection(): Promise<Connection> {
     try {
+      const password = await this.config.userParams.password();
+      this.connectionSettings = { ...this.connectionSettings, password };
       return await super.acquireRawConnection();
     } catch (error) {
       throw told(error);
@@ -83,12 +90,17 @@ interface PoolOptions {
 export function connectKnex(settings: ServerSettings, { max, session, collate = '', around }: PoolOptions): Knex {
   const connection: KnexSettings = {
     driver: driverOptions(settings),
+    password: '',
     database: settings.database,
     charset: 'utf8mb4',
     collate,
   };
   const schema = session === 'schema';
-  const handling: Handling = { answerMs: schema ? undefined : settings.statementMs + networkMs, around };
+  const handling: Handling = {
+    answerMs: schema ? undefined : settings.statementMs + networkMs,
+    around,
+    password: settings.password,
+  };
   const config: Knex.Config & { readonly userParams: Handling } = {
     client: MysqlClient,
     connection: { ...connection },
@@ -112,11 +124,10 @@ export function connectKnex(settings: ServerSettings, { max, session, collate = 
 }
 
 function driverOptions(settings: ServerSettings): ConnectionOptions {
-  const { host, port, user, password, database, tls } = settings;
+  const { host, port, user, database, tls } = settings;
   return {
     ...(host.startsWith('/') ? { socketPath: host } : { host, port }),
     user,
-    password,
     database,
     charset: 'utf8mb4',
     connectTimeout: connectMs,
@@ -130,7 +141,7 @@ function driverOptions(settings: ServerSettings): ConnectionOptions {
 }
 
 export async function openLink(settings: ServerSettings): Promise<Link> {
-  const connection = createConnection(driverOptions(settings));
+  const connection = createConnection({ ...driverOptions(settings), password: await settings.password() });
   const link = new MysqlLink(connection);
   try {
     await new Promise<void>((resolve, reject) => {

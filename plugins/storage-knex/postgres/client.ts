@@ -22,6 +22,9 @@ class PostgresClient extends PostgresClientOfKnex {
 
   override async acquireRawConnection(): Promise<Client> {
     try {
+      // Were the driver to ask for it itself and get none, knex would leave the connection open.
+      const password = await this.config.userParams.password();
+      this.connectionSettings = { ...this.connectionSettings, password };
       return await super.acquireRawConnection();
     } catch (error) {
       throw told(error);
@@ -100,9 +103,10 @@ interface PoolOptions {
 }
 
 export function connectKnex(settings: ServerSettings, { max, statementMs }: PoolOptions): Knex {
-  return knex({
+  const config: Knex.Config & { readonly userParams: Pick<ServerSettings, 'password'> } = {
     client: PostgresClient,
-    connection: clientConfig(settings, statementMs),
+    connection: { ...clientConfig(settings, statementMs), password: '' },
+    userParams: { password: settings.password },
     ...quietly,
     acquireConnectionTimeout: settings.acquireMs,
     pool: {
@@ -116,7 +120,8 @@ export function connectKnex(settings: ServerSettings, { max, statementMs }: Pool
         }),
       ),
     },
-  });
+  };
+  return knex(config);
 }
 
 export function clientConfig(settings: ServerSettings, statementMs: number | undefined) {
