@@ -332,6 +332,31 @@ describe('a query that does not stop', () => {
   });
 });
 
+describe('what is given up while it waits for a load to end', () => {
+  it('leaves the load and the engine as they are', async () => {
+    const harness = await gateway();
+    const organizationId = newOrganization();
+    const { sink } = harness.telemetry;
+    if (sink?.newest === undefined) throw new Error('no sink');
+    await sink.committed(organizationId, 'log');
+    const before = await engines(organizationId);
+    const rows = Array.from({ length: 10_000 }, (_, index) => ({
+      ...row(`r${index}`),
+      attributes: { id: `${index}` },
+    }));
+    // Longer than an engine bears what does not stop.
+    const batches = Array.from({ length: 20 }, () => batch('spans', rows));
+    const { signal } = new AbortController();
+    const loading = sink.load({ organizationId, log: 'log', batches, upTo: { segment: 1, offset: 1 } }, signal);
+    const begun = performance.now();
+    await rejection(sink.newest(organizationId, AbortSignal.timeout(100)));
+    await loading;
+    expect(performance.now() - begun).toBeGreaterThan(1_500);
+    expect(await engines(organizationId)).toEqual(before);
+    expect((await harness.query(organizationId, 'SELECT count(*) FROM otel.spans')).rows).toEqual([['200000']]);
+  }, 60_000);
+});
+
 describe('a batch that can never be stored', () => {
   it('is told from a warehouse that cannot take it now, and the next one is loaded', async () => {
     const harness = await gateway();

@@ -58,14 +58,18 @@ export class InterruptedError extends Error {
   }
 }
 
-/** How long an interrupted job may go on. Some functions look for an interrupt only between vectors, or never. */
-const graceMs = 1_000;
+/**
+ * How often a job is interrupted before the process ends itself: for a second, and longer where the machine leaves this process
+ * less time. Some functions look for an interrupt only between vectors, or never.
+ */
+const mostInterrupts = 20;
+const interruptEveryMs = 50;
 
 /** Work that may have to be stopped. If it does not stop, the process ends itself: no one else shares this engine's data. */
 export class Job {
   #interrupt: (() => void) | undefined;
   #cancelled = false;
-  #timers: NodeJS.Timeout[] = [];
+  #timer: NodeJS.Timeout | undefined;
   readonly #ended = Promise.withResolvers<void>();
   /** The gateway has its answer; what is left to do is ours. */
   answered = false;
@@ -73,6 +77,18 @@ export class Job {
   /** How to stop what runs now; undefined when nothing does. */
   interruptible(interrupt: (() => void) | undefined): void {
     this.#interrupt = interrupt;
+  }
+
+  /** Waits for what comes before it, and no longer when it is cancelled. */
+  async turn(before: Promise<unknown>): Promise<void> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    this.interruptible(() => reject(new InterruptedError()));
+    try {
+      this.check();
+      await Promise.race([before, promise]);
+    } finally {
+      this.interruptible(undefined);
+    }
   }
 
   /** Throws when the job was cancelled: an interrupt that comes between two calls into the engine reaches neither. */
@@ -92,20 +108,20 @@ export class Job {
     if (this.#cancelled) return;
     this.#cancelled = true;
     this.#interrupt?.();
-    this.#timers.push(
-      setInterval(() => this.#interrupt?.(), 50),
-      setTimeout(() => {
-        say('an interrupted job did not stop; the engine ends');
-        process.kill(process.pid, 'SIGKILL');
-      }, graceMs),
-    );
+    let interrupts = 0;
+    this.#timer = setInterval(() => {
+      this.#interrupt?.();
+      interrupts += 1;
+      if (interrupts < mostInterrupts) return;
+      say('an interrupted job did not stop; the engine ends');
+      process.kill(process.pid, 'SIGKILL');
+    }, interruptEveryMs);
   }
 
   /** Ends the waiting for an interrupt to take effect. */
   done(): void {
     this.#interrupt = undefined;
-    for (const timer of this.#timers) clearTimeout(timer);
-    this.#timers = [];
+    clearInterval(this.#timer);
     this.#ended.resolve();
   }
 }

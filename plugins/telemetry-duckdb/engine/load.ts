@@ -34,13 +34,13 @@ export class Loader {
     this.#database = database;
   }
 
-  async committed(log: string): Promise<Committed> {
-    return await this.#alone(async (connection) => await readPosition(connection, log));
+  async committed(log: string, job: Job): Promise<Committed> {
+    return await this.#alone(job, async (connection) => await readPosition(connection, log));
   }
 
   /** All rows and the position, or nothing. Does nothing when the log is already there. */
   async load(load: Load, job: Job): Promise<void> {
-    await this.#alone(async (connection) => {
+    await this.#alone(job, async (connection) => {
       const batches = decode(load.batches);
       try {
         await loadOnce(connection, load, batches, job);
@@ -54,8 +54,8 @@ export class Loader {
     });
   }
 
-  async newest(): Promise<Newest> {
-    return await this.#alone(async (connection) => {
+  async newest(job: Job): Promise<Newest> {
+    return await this.#alone(job, async (connection) => {
       const times = tableNames.map((table) => `SELECT max("time") AS newest FROM otel.${table}`);
       const result = await connection.run(`SELECT epoch_ms(max(newest)) FROM (${times.join(' UNION ALL ')})`);
       const ms = (await result.getRows())[0]?.[0];
@@ -65,8 +65,7 @@ export class Loader {
 
   /** Deletes what is older, then gives the space back to the file. */
   async retain(beforeMs: number, job: Job): Promise<Retained> {
-    return await this.#alone(async (connection) => {
-      job.interruptible(() => connection.interrupt());
+    return await this.#alone(job, async (connection) => {
       let deleted = 0;
       for (const table of tableNames) {
         job.check();
@@ -84,14 +83,21 @@ export class Loader {
     this.#connection = undefined;
   }
 
-  async #alone<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+  /** A job that is cancelled while it waits leaves at once: the engine would end itself, and with it what runs. */
+  async #alone<T>(job: Job, work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
     const before = this.#last;
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.#last = promise;
-    await before;
     try {
-      this.#connection ??= await this.#database.connect();
-      return await work(this.#connection);
+      await job.turn(before);
+    } catch (error) {
+      void before.then(() => resolve(undefined));
+      throw error;
+    }
+    try {
+      const connection = (this.#connection ??= await this.#database.connect());
+      job.interruptible(() => connection.interrupt());
+      return await work(connection);
     } catch (error) {
       // Whatever state it is in, the next one starts afresh; closing rolls back.
       this.#connection?.closeSync();

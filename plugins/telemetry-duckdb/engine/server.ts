@@ -200,7 +200,7 @@ async function workOn(
       return await end();
     }
     case 'committed':
-      return reply({ header: (await engine.loader.committed(request.log)) satisfies Committed });
+      return reply({ header: (await engine.loader.committed(request.log, job)) satisfies Committed });
     case 'load': {
       const { log, segment, offset, lengths } = request;
       await engine.loader.load({ log, segment, offset, batches: split(payload, lengths) }, job);
@@ -209,7 +209,7 @@ async function workOn(
     case 'retain':
       return reply({ header: (await engine.loader.retain(request.beforeMs, job)) satisfies Retained });
     case 'newest':
-      return reply({ header: (await engine.loader.newest()) satisfies Newest });
+      return reply({ header: (await engine.loader.newest(job)) satisfies Newest });
   }
 }
 
