@@ -159,7 +159,7 @@ async function* answer(
   const sent = yield* whatIsThere(host, notebook, question, assignment, asked);
   const known = sent.services.map(({ name }) => name);
   const focus = readFocus(question, known, assignment.incident);
-  const placed = placeWindows(asked, sent, question);
+  const placed = placeWindows(asked, sent, question, assignment.incident);
   const first = sent.first;
   if (placed === undefined || first === undefined) return { report: nothingSent(asked, sent, notebook) };
   const isFollowUp = question.texts.length > 1;

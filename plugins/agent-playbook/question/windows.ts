@@ -47,12 +47,14 @@ export function lookedAt({ range }: Asked, askedAt: Date, days = 1): TimeRange {
 
 /**
  * Fits the stretch to the telemetry that there is, and puts as long a stretch before it. Undefined when the stretch was
- * named and holds nothing. The notes are what the reader has to know about the choice.
+ * named and holds nothing, and when the incident began after the telemetry ends. The notes are what the reader has to know
+ * about the choice.
  */
 export function placeWindows(
   asked: Asked,
   coverage: Coverage,
   question: Pick<Question, 'references' | 'beganAt'>,
+  incident?: Pick<NonNullable<Assignment['incident']>, 'startedAt'>,
 ): { readonly windows: Windows; readonly notes: readonly string[] } | undefined {
   const { first, last } = coverage;
   if (first === undefined || last === undefined) return undefined;
@@ -60,11 +62,14 @@ export function placeWindows(
   let { range } = asked;
   const isEmpty = coverage.services.every(({ recent }) => recent === 0);
   if (isEmpty && asked.source !== 'default') return undefined;
-  // Minutes without telemetry would be compared as minutes in which nothing happens.
-  if (range.end.getTime() - last.getTime() > silence) {
+  if (asked.source !== 'named' && incident !== undefined && isAfter(incident.startedAt, last)) return undefined;
+  // Minutes without telemetry would be compared as minutes in which nothing happens, and each service would seem to have stopped.
+  if (range.end.getTime() - last.getTime() > minute) {
     const end = new Date(last.getTime() + 1);
-    notes.push(`Nothing has come in since ${moment(last)}, so what came before that was looked at.`);
-    range = { start: asked.source === 'default' ? new Date(end.getTime() - lengthOf(range)) : range.start, end };
+    const isOld = isAfter(range.end, last);
+    if (isOld) notes.push(`Nothing has come in since ${moment(last)}, so what came before that was looked at.`);
+    const moves = asked.source === 'default' && (isOld || end <= range.start);
+    range = { start: moves ? new Date(end.getTime() - lengthOf(range)) : range.start, end };
   }
   if (question.references.length > 0) return { windows: besides(range, first, question), notes };
   // An alert fires some minutes after what it is about: these are not what is usual.
@@ -117,6 +122,11 @@ export function split({ start, end }: TimeRange, at: Date | undefined): Windows 
   return lengthOf(windows.before) >= shortestBefore
     ? windows
     : { now: { start, end }, before: undefined, references: [] };
+}
+
+/** By more than a mere delay. */
+export function isAfter(time: Date, last: Date): boolean {
+  return time.getTime() - last.getTime() > silence;
 }
 
 function later(a: Date, b: Date): Date {

@@ -137,11 +137,15 @@ function shared({ contrasts }: CloserLook): readonly Claim[] {
 /** There is nothing to investigate: said plainly, with what there is instead. */
 export function nothingSent(asked: Asked, sent: Coverage, notebook: Notebook): Report {
   const { first, last } = sent;
+  // Of the stretch there is some, but none since the incident began.
+  const ended = last !== undefined && last > asked.range.start && last < asked.range.end;
   const headline = sent.failed
     ? 'The telemetry could not be read'
-    : first && last
-      ? `There is no telemetry from ${moment(asked.range.start)} to ${moment(asked.range.end)}`
-      : 'There is no telemetry to investigate';
+    : ended
+      ? `No telemetry has come in since ${moment(last)}, before the incident began`
+      : first && last
+        ? `There is no telemetry from ${moment(asked.range.start)} to ${moment(asked.range.end)}`
+        : 'There is no telemetry to investigate';
   return {
     ...nothingFound,
     conclusion: {
@@ -155,9 +159,11 @@ export function nothingSent(asked: Asked, sent: Coverage, notebook: Notebook): R
     headline,
     windows: undefined,
     nextSteps: [
-      first && last
-        ? 'Name a time within that.'
-        : 'Send telemetry first: get_ingest_config says where to and with which token.',
+      ended
+        ? 'Ask again once there is newer telemetry; the Telemetry page says when each service last sent some.'
+        : first && last
+          ? 'Name a time within that.'
+          : 'Send telemetry first: get_ingest_config says where to and with which token.',
     ],
     notes: first && last ? [`There is telemetry from ${moment(first)} to ${moment(last)}.`] : [],
   };
