@@ -162,9 +162,11 @@ async function loadDemo(
     signal,
     onProgress: (progress) => output.progress(progress, 'loading demo telemetry'),
   });
-  output.progress(undefined);
   const callTool = await connectTools(credentials);
-  const queryable = await spansAreQueryable(callTool, spans, 30);
+  const queryable = await isQueryable(callTool, { spans, logs }, (progress) =>
+    output.progress(progress, 'loading demo telemetry'),
+  );
+  output.progress(undefined);
   const incident = await storage
     .workspace(organizationId)
     .incidents.create(demoIncident(options, figures), { kind: 'alert', id: 'demo', name: 'Demo alert' });
@@ -212,12 +214,28 @@ async function connectTools({ url, clientId, clientSecret }: Credentials): Promi
   };
 }
 
-/** Waits until that many spans can be queried, for `seconds` at most; false when they cannot by then. */
-async function spansAreQueryable(call: CallTool, spans: number, seconds: number): Promise<boolean> {
-  const sql = 'SELECT count(*) AS spans FROM otel.spans';
-  for (const deadline = Date.now() + seconds * 1000; Date.now() < deadline; await delay(250)) {
-    const counted = countAnswer.safeParse(await call('query_otel', { sql, start: 'now-8d' }));
-    if (counted.success && counted.data.rows[0][0] >= spans) return true;
+/** So long nothing more can be queried: the engine does not load, or has to wait for somebody. */
+const mostStillMs = 60_000;
+
+/** Waits until all that was sent can be queried, for as long as there is more from look to look; false when it stops short of that. */
+async function isQueryable(
+  call: CallTool,
+  sent: Readonly<Record<'spans' | 'logs', number>>,
+  onProgress: (progress: number) => void,
+): Promise<boolean> {
+  const sql = 'SELECT (SELECT count(*) FROM otel.spans) + (SELECT count(*) FROM otel.logs) AS records';
+  const all = sent.spans + sent.logs;
+  let most = 0;
+  for (let since = Date.now(); Date.now() - since < mostStillMs; await delay(250)) {
+    // On a machine with much to do an answer may not come in time; the next one may.
+    const answer = await call('query_otel', { sql, start: 'now-8d' }).catch(() => undefined);
+    const counted = countAnswer.safeParse(answer);
+    const records = counted.success ? counted.data.rows[0][0] : 0;
+    if (records >= all) return true;
+    if (records > most) {
+      [most, since] = [records, Date.now()];
+      onProgress(records / all);
+    }
   }
   return false;
 }
