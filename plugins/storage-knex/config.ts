@@ -36,13 +36,9 @@ const serverShape = {
   host: z.string().min(1).optional().meta({ description: 'A name or address; or the path of a Unix socket' }),
   user: z.string().min(1).optional(),
   password: z.string().optional().meta({ description: '${env:…} or ${file:…}' }),
-  passwordFile: z
-    .string()
-    .min(1)
-    .optional()
-    .meta({
-      description: 'In place of password: a file read for each new connection, so that a rotation needs no restart',
-    }),
+  passwordFile: z.string().min(1).optional().meta({
+    description: 'In place of password: a file read for each new connection, so that a rotation needs no restart',
+  }),
   database: z.string().min(1).optional(),
   ssl: z
     .union([
