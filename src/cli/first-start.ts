@@ -164,7 +164,7 @@ async function loadDemo(
   });
   const callTool = await connectTools(credentials);
   const queryable = await isQueryable(callTool, { spans, logs }, (progress) =>
-    output.progress(progress, 'loading demo telemetry'),
+    output.progress(progress, 'making it queryable'),
   );
   output.progress(undefined);
   const incident = await storage
