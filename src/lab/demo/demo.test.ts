@@ -19,7 +19,7 @@ import {
   type OtlpRequest,
   type ScenarioName,
 } from './index.ts';
-import { rateAt } from './generate.ts';
+import { busiestHour } from './send.ts';
 import { planTimeline } from './timeline.ts';
 
 const end = new Date('2026-11-20T12:00:00Z');
@@ -327,7 +327,7 @@ describe('sending', () => {
     });
     const seen: number[] = [];
     const sent = await sendDemo(demo, { endpoint, token: 'it_secret', onProgress: (progress) => seen.push(progress) });
-    const asSent = run({ ...demo, rate: rateAt(demo.end) });
+    const asSent = run({ ...demo, hourAtEnd: busiestHour });
     const expected = asSent.requests;
     expect(got.toSorted()).toEqual(expected.map(({ signal, body }) => `/v1/${signal} ${body}`).toSorted());
     expect(sent.spans).toBe(spansOf(expected).length);

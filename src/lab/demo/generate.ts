@@ -5,15 +5,7 @@ import { Meter, type ResourceMetrics } from './metrics.ts';
 import { keyValues, nanos, severities, spanKinds, type OtlpLogRecord, type OtlpSpan, type Severity } from './otlp.ts';
 import { Random } from './random.ts';
 import { serviceNames, type Pod } from './shop.ts';
-import {
-  defaultRate,
-  type DemoFigures,
-  type DemoOptions,
-  planTimeline,
-  podsAt,
-  Tally,
-  type Timeline,
-} from './timeline.ts';
+import { type DemoFigures, type DemoOptions, planTimeline, podsAt, Tally, type Timeline } from './timeline.ts';
 import type { Site, Traits, Trouble, World } from './world.ts';
 
 export type OtlpSignal = 'traces' | 'metrics' | 'logs';
@@ -31,6 +23,7 @@ export interface OtlpRequest {
 /** Spans, log records or data points a request has at most; a pod's report of metrics is never split. */
 const batchSize = 512;
 const minute = 60_000;
+const hour = 60 * minute;
 
 /** Oldest first; the same options give the same bytes. Throws `invalid_argument` for options out of range. */
 export function* generate(options: DemoOptions): Generator<OtlpRequest, DemoFigures, undefined> {
@@ -38,12 +31,14 @@ export function* generate(options: DemoOptions): Generator<OtlpRequest, DemoFigu
   const { start, end, onset, scenario } = timeline;
   const shop = new Shop(timeline, new Random(options.seed, 2));
   const { random } = shop;
+  const { hourAtEnd = end / hour } = options;
+  const hourOf = (at: number): number => hourAtEnd + (at - end) / hour;
   for (let from = start; from < end; from += minute) {
     const to = Math.min(from + minute, end);
     const surge = from >= onset ? (scenario.traffic?.((from - onset) / minute) ?? 1) : 1;
     const { peak } = timeline.distractions;
     const crowd = during(peak, from) ? peak.factor : 1;
-    const traffic = surge * crowd * diurnal(from) * random.lognormal(1, 0.06);
+    const traffic = surge * crowd * diurnal(hourOf(from)) * random.lognormal(1, 0.06);
     shop.startPods(from, to);
     shop.hum(from, to);
     shop.runBatch(from, to);
@@ -60,14 +55,8 @@ export function* generate(options: DemoOptions): Generator<OtlpRequest, DemoFigu
 const swing = 0.25;
 
 /** Busiest in the early evening, quietest at night. */
-function diurnal(at: number): number {
-  const hour = (at / 3_600_000) % 24;
-  return 1 + swing * Math.sin(((hour - 11) / 24) * 2 * Math.PI);
-}
-
-/** The rate with which the shop is as busy now as in the evening: at night too few requests meet the fault to tell it. */
-export function rateAt(end: Date): number {
-  return Math.round((defaultRate * (1 + swing)) / diurnal(end.getTime()));
+function diurnal(hourOfDay: number): number {
+  return 1 + swing * Math.sin(((hourOfDay - 11) / 24) * 2 * Math.PI);
 }
 
 class Shop implements World {

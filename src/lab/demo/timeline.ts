@@ -15,6 +15,8 @@ export interface DemoOptions {
   readonly end: Date;
   /** Requests of visitors a minute, on average; a request makes about ten spans. */
   readonly rate?: number;
+  /** What hour of the shop's day it is at `end`, 0 to 24; by default that of UTC. */
+  readonly hourAtEnd?: number;
 }
 
 interface Release {
