@@ -96,7 +96,13 @@ async function show(
       await frame.evaluate('new Promise((resolve) => setTimeout(resolve))');
     },
     host: async (method, argument) => void (await host(method, argument ?? {})),
-    links: () => page.evaluate('host.links'),
+    async links() {
+      // A click reaches the host by messages.
+      for (let look = 0; look < 100 && (await page.evaluate('host.links.length')) === 0; look += 1) {
+        await page.waitForTimeout(50);
+      }
+      return page.evaluate('host.links');
+    },
     close: () => page.context().close(),
   };
 }
