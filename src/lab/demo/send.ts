@@ -26,8 +26,8 @@ export interface Sent {
 }
 
 /**
- * Whoever looks at the demo, at whatever hour, has the same shop: at night too few requests would meet the fault to tell it, and
- * other draws of who pays how would meet it less.
+ * The shop is the same at whatever hour the demo is started: at night too few requests would meet the fault to tell it, and
+ * with other draws of cards and pods fewer would, too.
  */
 export const busiestHour = 17;
 
