@@ -58,18 +58,14 @@ export class InterruptedError extends Error {
   }
 }
 
-/**
- * How often a job is interrupted before the process ends itself: for a second, and longer where the machine leaves this process
- * less time. Some functions look for an interrupt only between vectors, or never.
- */
-const mostInterrupts = 20;
-const interruptEveryMs = 50;
+/** How long an interrupted job may go on. Some functions look for an interrupt only between vectors, or never. */
+const graceMs = 1_000;
 
 /** Work that may have to be stopped. If it does not stop, the process ends itself: no one else shares this engine's data. */
 export class Job {
   #interrupt: (() => void) | undefined;
   #cancelled = false;
-  #timer: NodeJS.Timeout | undefined;
+  #timers: NodeJS.Timeout[] = [];
   readonly #ended = Promise.withResolvers<void>();
   /** The gateway has its answer; what is left to do is ours. */
   answered = false;
@@ -108,20 +104,20 @@ export class Job {
     if (this.#cancelled) return;
     this.#cancelled = true;
     this.#interrupt?.();
-    let interrupts = 0;
-    this.#timer = setInterval(() => {
-      this.#interrupt?.();
-      interrupts += 1;
-      if (interrupts < mostInterrupts) return;
-      say('an interrupted job did not stop; the engine ends');
-      process.kill(process.pid, 'SIGKILL');
-    }, interruptEveryMs);
+    this.#timers.push(
+      setInterval(() => this.#interrupt?.(), 50),
+      setTimeout(() => {
+        say('an interrupted job did not stop; the engine ends');
+        process.kill(process.pid, 'SIGKILL');
+      }, graceMs),
+    );
   }
 
   /** Ends the waiting for an interrupt to take effect. */
   done(): void {
     this.#interrupt = undefined;
-    clearInterval(this.#timer);
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers = [];
     this.#ended.resolve();
   }
 }

@@ -54,13 +54,19 @@ export class Loader {
     });
   }
 
+  /** Not in its turn: it only reads, and an empty answer waits for it. */
   async newest(job: Job): Promise<Newest> {
-    return await this.#alone(job, async (connection) => {
+    const connection = await this.#database.connect();
+    try {
+      job.interruptible(() => connection.interrupt());
+      job.check();
       const times = tableNames.map((table) => `SELECT max("time") AS newest FROM otel.${table}`);
       const result = await connection.run(`SELECT epoch_ms(max(newest)) FROM (${times.join(' UNION ALL ')})`);
       const ms = (await result.getRows())[0]?.[0];
       return typeof ms === 'bigint' ? { ms: Number(ms) } : {};
-    });
+    } finally {
+      connection.closeSync();
+    }
   }
 
   /** Deletes what is older, then gives the space back to the file. */
