@@ -195,6 +195,20 @@ describe('when nothing is wrong', () => {
     expect(answer).toContain('There is telemetry from 2026-03-01 10:00 UTC');
   });
 
+  it.each([[22], [45]])('says that nothing has come in since the incident began: for %d minutes', async (minutes) => {
+    const last = ago(minutes);
+    const fault = { kind: 'payment-errors', from: ago(60), to: last } as const;
+    const organization = await organizationWith(makeTraffic(ago(120), last, fault));
+    const { answer, conclusion } = await investigate(
+      organization,
+      saying('Checkout fails for some customers since about half an hour. What is the cause?'),
+      { incident: incidentOf(organization, { startedAt: ago(15) }) },
+    );
+    expect(conclusion).toMatchObject({ category: 'no_telemetry', service: '' });
+    expect(answer).toMatch(/\*\*No telemetry has come in since 2026-03-01 11:\d\d UTC, before the incident began\*\*/);
+    expect(answer).toContain('Ask again once there is newer telemetry');
+  });
+
   it('looks at the last hour that has telemetry when nothing comes in any more', async () => {
     const organization = await organizationWith(
       makeTraffic(ago(400), ago(280), { kind: 'payment-errors', from: ago(300), to: ago(280) }),

@@ -19,8 +19,13 @@ const incidentOf = (startedAt: Date) => ({ startedAt });
 describe('the stretch that is looked at', () => {
   it('ends where the telemetry does, so that a service is not taken for silent which all others are, too', () => {
     const placed = placeWindows(asked('default'), until(at('09:28')), question);
-    expect(placed?.windows.now).toEqual({ start: at('08:30'), end: new Date(at('09:28').getTime() + 1) });
+    const end = new Date(at('09:28').getTime() + 1);
+    expect(placed?.windows.now).toEqual({ start: new Date(at('08:28').getTime() + 1), end });
     expect(placed?.notes).toEqual([]);
+    expect(placeWindows(asked('incident'), until(at('09:28')), question)?.windows.now).toEqual({
+      start: at('08:30'),
+      end,
+    });
   });
 
   it('moves to where there is telemetry, and says so, once that ended minutes ago', () => {

@@ -11,7 +11,10 @@ const hour = 60 * minute;
 /** Earlier telemetry shorter than this, or than half of the stretch, says nothing about what is usual. */
 const shortestBefore = 3 * minute;
 
-/** What is asked about without a time ends where the telemetry does, once that is so long ago. */
+/** Telemetry comes in late by less; what is looked at ends where it does, once that is longer ago. */
+const delay = minute;
+
+/** Once the telemetry ended so long ago, that is said. */
 const silence = 2 * minute;
 
 /** Where the stretch came from: what was not asked for may be moved to where the telemetry is. */
@@ -62,14 +65,14 @@ export function placeWindows(
   let { range } = asked;
   const isEmpty = coverage.services.every(({ recent }) => recent === 0);
   if (isEmpty && asked.source !== 'default') return undefined;
-  if (asked.source !== 'named' && incident !== undefined && isAfter(incident.startedAt, last)) return undefined;
+  if (asked.source !== 'named' && incident !== undefined && isOver(last, incident.startedAt)) return undefined;
   // Minutes without telemetry would be compared as minutes in which nothing happens, and each service would seem to have stopped.
-  if (range.end.getTime() - last.getTime() > minute) {
+  if (range.end.getTime() - last.getTime() > delay) {
+    if (isOver(last, range.end)) {
+      notes.push(`Nothing has come in since ${moment(last)}, so what came before that was looked at.`);
+    }
     const end = new Date(last.getTime() + 1);
-    const isOld = isAfter(range.end, last);
-    if (isOld) notes.push(`Nothing has come in since ${moment(last)}, so what came before that was looked at.`);
-    const moves = asked.source === 'default' && (isOld || end <= range.start);
-    range = { start: moves ? new Date(end.getTime() - lengthOf(range)) : range.start, end };
+    range = { start: asked.source === 'default' ? new Date(end.getTime() - lengthOf(range)) : range.start, end };
   }
   if (question.references.length > 0) return { windows: besides(range, first, question), notes };
   // An alert fires some minutes after what it is about: these are not what is usual.
@@ -124,8 +127,8 @@ export function split({ start, end }: TimeRange, at: Date | undefined): Windows 
     : { now: { start, end }, before: undefined, references: [] };
 }
 
-/** By more than a mere delay. */
-export function isAfter(time: Date, last: Date): boolean {
+/** Whether telemetry had ended by then, by more than a mere delay. */
+export function isOver(last: Date, time: Date): boolean {
   return time.getTime() - last.getTime() > silence;
 }
 

@@ -134,18 +134,28 @@ function shared({ contrasts }: CloserLook): readonly Claim[] {
   return contrasts.found.slice(0, 3).map((contrast) => claim(describeContrast(contrast), contrasts.evidenceIds));
 }
 
+/** What is said first, and what to do about it. */
+function whatIsMissing(
+  { range, source }: Asked,
+  { failed, first, last }: Coverage,
+): readonly [headline: string, next: string] {
+  if (failed) return ['The telemetry could not be read', 'Ask again.'];
+  if (first === undefined || last === undefined) {
+    const send = 'Send telemetry first: get_ingest_config says where to and with which token.';
+    return ['There is no telemetry to investigate', send];
+  }
+  // Without a time that was named there is a stretch to look at, but for an incident that nothing was received of.
+  if (source !== 'named' && last < range.end) {
+    const ask = 'Ask again once there is newer telemetry; the Telemetry page says when each service last sent some.';
+    return [`No telemetry has come in since ${moment(last)}, before the incident began`, ask];
+  }
+  return [`There is no telemetry from ${moment(range.start)} to ${moment(range.end)}`, 'Name a time within that.'];
+}
+
 /** There is nothing to investigate: said plainly, with what there is instead. */
 export function nothingSent(asked: Asked, sent: Coverage, notebook: Notebook): Report {
   const { first, last } = sent;
-  // Of the stretch there is some, but none since the incident began.
-  const ended = last !== undefined && last > asked.range.start && last < asked.range.end;
-  const headline = sent.failed
-    ? 'The telemetry could not be read'
-    : ended
-      ? `No telemetry has come in since ${moment(last)}, before the incident began`
-      : first && last
-        ? `There is no telemetry from ${moment(asked.range.start)} to ${moment(asked.range.end)}`
-        : 'There is no telemetry to investigate';
+  const [headline, next] = whatIsMissing(asked, sent);
   return {
     ...nothingFound,
     conclusion: {
@@ -158,13 +168,7 @@ export function nothingSent(asked: Asked, sent: Coverage, notebook: Notebook): R
     },
     headline,
     windows: undefined,
-    nextSteps: [
-      ended
-        ? 'Ask again once there is newer telemetry; the Telemetry page says when each service last sent some.'
-        : first && last
-          ? 'Name a time within that.'
-          : 'Send telemetry first: get_ingest_config says where to and with which token.',
-    ],
+    nextSteps: [next],
     notes: first && last ? [`There is telemetry from ${moment(first)} to ${moment(last)}.`] : [],
   };
 }

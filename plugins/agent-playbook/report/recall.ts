@@ -3,6 +3,7 @@ import type { InvestigationStep } from '../../../src/contract/storage/index.ts';
 import { readRows, type Noted, type Windows } from '../notebook.ts';
 import type { Asks } from '../question/asks.ts';
 import type { TimeRange } from '../question/time-range.ts';
+import { isOver } from '../question/windows.ts';
 import { readChange as readErrors, type ErrorChange } from '../steps/error-shift.ts';
 import { readChange as readLatency, type LatencyChange } from '../steps/latency-shift.ts';
 import type { Desk } from '../steps/tally.ts';
@@ -255,9 +256,8 @@ export interface Look {
   readonly text: string;
 }
 
-/** Two minutes without telemetry are no mere delay. */
 export function sinceThen({ last, today, windows }: Look): string {
-  const isOld = today.getTime() - last.getTime() > 120_000 && windows.now.end.getTime() >= last.getTime();
+  const isOld = isOver(last, today) && windows.now.end.getTime() >= last.getTime();
   return isOld ? ` Nothing has come in since ${moment(last)}.` : '';
 }
 

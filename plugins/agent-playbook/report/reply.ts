@@ -1,5 +1,6 @@
 import type { Asks } from '../question/asks.ts';
 import { names as isNamed } from '../question/question.ts';
+import { isOver } from '../question/windows.ts';
 import type { Step } from '../scene.ts';
 import { between, cited, code, milliseconds, moment, names } from '../sql.ts';
 import { rate } from '../statistics.ts';
@@ -243,7 +244,6 @@ async function* state(look: Look, found: Found): Step<string> {
     order: 'failures',
   });
   const [row] = rows;
-  const isDone = today.getTime() - last.getTime() > 120_000;
   const ended = `The telemetry ends at ${moment(last)}, so whether it is fixed now is not known.`;
   if (row === undefined) return `I cannot tell: none of these requests came ${between(range)}.${cited(evidenceId)}`;
   const [service = '', name = ''] = row.names;
@@ -251,7 +251,7 @@ async function* state(look: Look, found: Found): Step<string> {
   const counted = `${row.failed} of ${row.calls} ${code(service, 60)} ${code(name, 80)} ${how} ${between(range)}.${cited(evidenceId)}`;
   const usual = worse.slow.length > 0 ? 0.05 : rate(worse.failing[0]?.before ?? { hits: 0, total: 0 });
   const goesOn = row.failed / row.calls > Math.max(2 * usual, 0.02);
-  if (isDone) {
+  if (isOver(last, today)) {
     return goesOn ? `${ended} It was still going on then: ${counted}` : `${ended} By then it was over: ${counted}`;
   }
   return goesOn ? `No, it is still going on: ${counted}` : `It looks fixed: ${counted}`;
