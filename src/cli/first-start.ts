@@ -163,9 +163,10 @@ async function loadDemo(
     onProgress: (progress) => output.progress(progress, 'loading demo telemetry'),
   });
   const callTool = await connectTools(credentials);
-  const queryable = await isQueryable(callTool, { spans, logs }, (progress) =>
-    output.progress(progress, 'making it queryable'),
-  );
+  const queryable = await isQueryable(callTool, spans + logs, {
+    signal,
+    onProgress: (progress) => output.progress(progress, 'making it queryable'),
+  });
   output.progress(undefined);
   const incident = await storage
     .workspace(organizationId)
@@ -214,28 +215,28 @@ async function connectTools({ url, clientId, clientSecret }: Credentials): Promi
   };
 }
 
-/** So long nothing more can be queried: the engine does not load, or has to wait for somebody. */
+/** After so long in which no more could be queried than before, the demo begins without the rest. */
 const mostStillMs = 60_000;
 
-/** Waits until all that was sent can be queried, for as long as there is more from look to look; false when it stops short of that. */
-async function isQueryable(
-  call: CallTool,
-  sent: Readonly<Record<'spans' | 'logs', number>>,
-  onProgress: (progress: number) => void,
-): Promise<boolean> {
+interface Waiting {
+  readonly signal: AbortSignal;
+  /** 0 to 1. */
+  readonly onProgress: (progress: number) => void;
+}
+
+/** Waits until so many spans and logs can be queried; false when they stop becoming more before that. Rejects when stopped. */
+async function isQueryable(call: CallTool, sent: number, { signal, onProgress }: Waiting): Promise<boolean> {
   const sql = 'SELECT (SELECT count(*) FROM otel.spans) + (SELECT count(*) FROM otel.logs) AS records';
-  const all = sent.spans + sent.logs;
   let most = 0;
-  for (let since = Date.now(); Date.now() - since < mostStillMs; await delay(250)) {
+  for (let since = Date.now(); Date.now() - since < mostStillMs; await delay(250, undefined, { signal })) {
     // On a machine with much to do an answer may not come in time; the next one may.
     const answer = await call('query_otel', { sql, start: 'now-8d' }).catch(() => undefined);
     const counted = countAnswer.safeParse(answer);
     const records = counted.success ? counted.data.rows[0][0] : 0;
-    if (records >= all) return true;
-    if (records > most) {
-      [most, since] = [records, Date.now()];
-      onProgress(records / all);
-    }
+    if (records >= sent) return true;
+    if (records <= most) continue;
+    [most, since] = [records, Date.now()];
+    onProgress(records / sent);
   }
   return false;
 }
