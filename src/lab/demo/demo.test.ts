@@ -336,6 +336,17 @@ describe('sending', () => {
     expect(sent.figures).toEqual(asSent.figures);
   });
 
+  it('is the same shop at whatever hour, with enough failures to tell the fault by', () => {
+    const counts = (time: string) => {
+      const shop = { scenario: 'payment-errors', seed: 1, minutes: 60, hourAtEnd: busiestHour } as const;
+      const { before, after } = run({ ...shop, end: new Date(time) }).figures;
+      return [before, after].map(({ requests, errors }) => ({ requests, errors }));
+    };
+    const [before, after] = counts('2026-11-27T04:30:17.123Z');
+    expect(counts('2026-11-27T10:18:00Z')).toEqual([before, after]);
+    expect(Number(after?.errors) / Number(after?.requests)).toBeGreaterThan(0.15);
+  });
+
   it('counts what was rejected', async () => {
     const body = JSON.stringify({ partialSuccess: { rejectedLogRecords: '3', errorMessage: 'too old' } });
     const endpoint = await receiver(() => ({ status: 200, body }));
