@@ -30,7 +30,7 @@ interface Subject {
 
 const subjects: readonly Subject[] = [
   ...postgresAll
-    // The machine's own may trust whoever comes from here.
+    // A local server may use trust authentication, which takes any password.
     .filter(({ restart }) => restart !== undefined)
     .map((server) => ({
       name: server.name,
@@ -57,7 +57,7 @@ describe.each(subjects)('storage.passwordFile on $name', ({ name, make, change, 
     const file = join(directory, name.replaceAll(/\W/g, '-'));
     const url = new URL(store.config.url ?? '');
     const write = (password: string) => writeFile(file, `${password}\n`);
-    await write(decodeURIComponent(url.password));
+    const { password } = store;
     url.password = '';
     const storage = store.open({}, { url: url.href, passwordFile: file });
     let uses = 0;
@@ -72,6 +72,12 @@ describe.each(subjects)('storage.passwordFile on $name', ({ name, make, change, 
       return error;
     };
     try {
+      const begun = performance.now();
+      const missing = `storage.passwordFile (${file}) cannot be read: ENOENT.`;
+      expect(await rejection(storage.start(AbortSignal.timeout(30_000)))).toMatchObject({ operatorMessage: missing });
+      // Not after a minute, when the server gives up to wait for a password.
+      expect(performance.now() - begun).toBeLessThan(15_000);
+      await write(password);
       await storage.start(AbortSignal.timeout(30_000));
       await usable();
 
@@ -83,9 +89,7 @@ describe.each(subjects)('storage.passwordFile on $name', ({ name, make, change, 
 
       await rm(file);
       await disconnect(store);
-      expect(await unusable()).toMatchObject({
-        operatorMessage: `storage.passwordFile (${file}) cannot be read: ENOENT.`,
-      });
+      expect(await unusable()).toMatchObject({ operatorMessage: missing });
       await write('rotated-1');
       await usable();
     } finally {

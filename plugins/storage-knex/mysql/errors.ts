@@ -47,7 +47,7 @@ const handshake = reasons({
 });
 
 const numbers = reasons({
-  '1045 1698': ['the login or its password is wrong', 'Check storage.user and storage.password.'],
+  '1045 1698': ['the login or its password is wrong', 'Check storage.user, and storage.password or passwordFile.'],
   '1130 1129': ['the server does not let this host in', "Check the login's host part."],
   '1044 1142 1143 1227': ['the login lacks a right', 'docs/storage.md says what it needs.'],
   '1049': ['there is no such database', 'Create it, or check storage.database.'],

@@ -161,7 +161,8 @@ const backends = z.object({ rows: z.tuple([z.object({ pid: z.number() })]) });
  * what others have set in it: look-ups that may only read, organizations.
  */
 async function refusePooler(settings: ServerSettings): Promise<void> {
-  const sessions = [1, 2].map(() => new Client(clientConfig(settings, settings.statementMs)).on('error', () => {}));
+  const config = { ...clientConfig(settings, settings.statementMs), password: await settings.password() };
+  const sessions = [1, 2].map(() => new Client(config).on('error', () => {}));
   const [one, two] = sessions;
   try {
     for (const session of sessions) await session.connect();

@@ -41,7 +41,7 @@ export function explain(error: unknown, settings: ServerSettings): SightlineErro
 }
 
 const states = reasons({
-  '28P01': ['the password is wrong', 'Check storage.password.'],
+  '28P01': ['the password is wrong', 'Check storage.password or passwordFile.'],
   '28000': ['the server does not let this login in', 'Check the login, and pg_hba.conf.'],
   '3D000': ['there is no such database', 'Create it, or check storage.database.'],
   '3F000': ['there is no schema to make tables in', "Check the login's search_path."],
