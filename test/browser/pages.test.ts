@@ -25,11 +25,11 @@ withChromium((launch) => {
 
     afterAll(() => site.close());
 
-    /** What is wrong with the page as it is now; it is kept as a picture. */
+    /** What is wrong with the page. A picture of it is kept as a person first sees it. */
     async function look(page: Page, name: string, view: View): Promise<readonly string[]> {
-      // What is folded away is looked at, too.
-      await page.evaluate(`for (const details of document.querySelectorAll('details')) details.open = true`);
       await screenshot(page, `${name}-${view.name}`);
+      // What is folded away is checked, too.
+      await page.evaluate(`for (const details of document.querySelectorAll('details')) details.open = true`);
       const wider = await sidewaysScroll(page);
       return [
         ...(await accessibilityFindings(page)).map((text) => `${name}: ${text}`),
