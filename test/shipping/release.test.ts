@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { callTool } from '../support/call.ts';
@@ -21,6 +21,16 @@ const reportShape = z.object({
   artifacts: z.array(z.object({ file: z.string(), bytes: z.int(), sha256: z.string() })),
 });
 type Report = z.output<typeof reportShape>;
+const imageShape = z.object({
+  OCIv1: z.object({
+    config: z.object({
+      User: z.string(),
+      Entrypoint: z.array(z.string()),
+      Cmd: z.array(z.string()),
+      Volumes: z.record(z.string(), z.unknown()),
+    }),
+  }),
+});
 
 /** A clone, so that the release of the checkout itself stays as it is. It is of the last commit. */
 describe('a release', () => {
@@ -120,57 +130,92 @@ describe('a release', () => {
     });
   });
 
-  it(
-    'has an image that serves from nothing to the first right answer, as a user who is not root and without npm',
-    async () => {
-      if (!hasTools) return;
-      const file = first.artifacts.find((artifact) => artifact.file.endsWith('.oci.tar'))?.file ?? '';
-      const opened = await run('buildah', buildah('from', '-q', `oci-archive:${kept(file)}`));
-      const container = opened.stdout.trim();
-      const config = z
-        .object({
-          OCIv1: z.object({
-            config: z.object({ User: z.string(), Entrypoint: z.array(z.string()), Cmd: z.array(z.string()) }),
-          }),
-        })
-        .parse(JSON.parse((await run('buildah', buildah('inspect', container), { maxBuffer: 10_000_000 })).stdout))
-        .OCIv1.config;
-      expect(config).toMatchObject({ User: '1000:1000', Entrypoint: ['node', ...nodeOptions, 'bin/sightline.js'] });
-      const port = await freePort();
+  describe('its image', () => {
+    const dataDirectory = '/var/lib/sightline/data';
+    let container = '';
+    let config: z.output<typeof imageShape>['OCIv1']['config'];
+    let port = 0;
+
+    /** In a container of it, which is on the network of this machine. */
+    const inside = (...command: string[]): string[] => {
       const settings = ['--env', `SIGHTLINE_PORT=${port}`, '--env', `PUBLIC_URL=http://127.0.0.1:${port}`];
-      const alone = ['--isolation', 'chroot', '--network', 'host', ...settings];
-      const inside = (...command: string[]): string[] => buildah('run', ...alone, container, '--', ...command);
-      const listed = await run('buildah', inside('sh', '-c', 'id -u; command -v npm || true'));
-      expect(listed.stdout).toBe('1000\n');
-      const stop =
-        "process.kill(JSON.parse(require('fs').readFileSync(process.env.SIGHTLINE_DATA + '/gateway.json')).pid)";
-      const child = spawn('buildah', inside(...config.Entrypoint, ...config.Cmd), {
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      const ended = once(child, 'close');
-      let output = '';
-      child.stdout.on('data', (chunk) => (output += String(chunk)));
-      child.stderr.on('data', (chunk) => (output += String(chunk)));
-      const url = `http://127.0.0.1:${port}`;
-      try {
-        await until('the gateway is ready', async () => {
-          if (child.exitCode !== null) throw new Error(`it ended:\n${output}`);
-          return fetch(`${url}/readyz`).then(
-            ({ ok }) => ok,
-            () => false,
-          );
+      return buildah('run', '--isolation', 'chroot', '--network', 'host', ...settings, container, '--', ...command);
+    };
+    const printed = async (...command: string[]): Promise<string> => (await run('buildah', inside(...command))).stdout;
+    const isHealthy = async (): Promise<boolean> => {
+      const dockerfile = await readFile(join(root, 'Dockerfile'), 'utf8');
+      const check = z.array(z.string()).parse(JSON.parse(/^HEALTHCHECK .* CMD (\[.*\])$/m.exec(dockerfile)?.[1] ?? ''));
+      return run('buildah', inside(...check)).then(
+        () => true,
+        () => false,
+      );
+    };
+
+    beforeAll(async () => {
+      if (!hasTools) return;
+      port = await freePort();
+      const file = first.artifacts.find((artifact) => artifact.file.endsWith('.oci.tar'))?.file ?? '';
+      container = (await run('buildah', buildah('from', '-q', `oci-archive:${kept(file)}`))).stdout.trim();
+      const inspected = await run('buildah', buildah('inspect', container), { maxBuffer: 10_000_000 });
+      config = imageShape.parse(JSON.parse(inspected.stdout)).OCIv1.config;
+    }, 5 * minutes);
+
+    it('is of the Node that the tests run on, small, and holds neither tests nor tools of development', async () => {
+      if (!hasTools) return;
+      expect(await printed('node', '--version')).toBe(`${process.version}\n`);
+      const size = Number.parseInt(await printed('du', '-sk', '/opt'), 10);
+      process.stdout.write(`image: ${size} KiB above its base\n`);
+      expect(size).toBeLessThan(250_000);
+      const own = (await printed('ls', '/opt/sightline')).trim().split('\n');
+      expect(own).toEqual(['LICENSE', 'bin', 'node_modules', 'package.json', 'plugins', 'src']);
+      const sources = (await printed('find', '/opt/sightline/src', '/opt/sightline/plugins')).split('\n');
+      expect(sources).toContain('/opt/sightline/src/main.ts');
+      expect(sources.filter((path) => /\.test\.|\/support(\/|$)/.test(path))).toEqual([]);
+      expect(await printed('sh', '-c', 'command -v npm; ls -d node_modules/jest 2> /dev/null; true')).toBe('');
+    });
+
+    it('is run by a user who is not root and can write nothing of it but one volume', async () => {
+      if (!hasTools) return;
+      expect(config).toMatchObject({ User: '1000:1000', Entrypoint: ['node', ...nodeOptions, 'bin/sightline.js'] });
+      expect(config.Volumes).toEqual({ [dirname(dataDirectory)]: {} });
+      expect(await printed('id', '-u')).toBe('1000\n');
+      const writable = await printed('sh', '-c', 'find /opt /etc /usr /var/lib -writable ! -type l');
+      expect(writable).toBe(`${dirname(dataDirectory)}\n`);
+    });
+
+    it(
+      'serves from nothing to the first right answer, and ends by SIGTERM',
+      async () => {
+        if (!hasTools) return;
+        expect(await isHealthy()).toBe(false);
+        const child = spawn('buildah', inside(...config.Entrypoint, ...config.Cmd), {
+          stdio: ['ignore', 'pipe', 'pipe'],
         });
-        const command = ['key', 'create', '--org', 'default', '--name', 'test', '--scopes', 'all', '--json'];
-        const created = await run('buildah', inside(...config.Entrypoint, ...command));
-        const token = await exchange(url, credentials.parse(JSON.parse(created.stdout)));
-        const answer = await callTool(url, token, 'query_otel', { sql: 'SELECT count(*) FROM otel.logs' });
-        expect(answer).toMatchObject({ isError: false, structured: { rows: [['0']] } });
-      } finally {
-        // Of the gateway, since buildah passes no signal on.
-        await run('buildah', inside('node', '-e', stop));
-      }
-      expect(await ended).toEqual([0, null]);
-    },
-    5 * minutes,
-  );
+        const ended = once(child, 'close');
+        let output = '';
+        child.stdout.on('data', (chunk) => (output += String(chunk)));
+        child.stderr.on('data', (chunk) => (output += String(chunk)));
+        const url = `http://127.0.0.1:${port}`;
+        try {
+          await until('the health check says yes', async () => {
+            if (child.exitCode !== null) throw new Error(`it ended:\n${output}`);
+            return isHealthy();
+          });
+          const command = ['key', 'create', '--org', 'default', '--name', 'test', '--scopes', 'all', '--json'];
+          const key = credentials.parse(JSON.parse(await printed(...config.Entrypoint, ...command)));
+          const answer = await callTool(url, await exchange(url, key), 'query_otel', {
+            sql: 'SELECT count(*) FROM otel.logs',
+          });
+          expect(answer).toMatchObject({ isError: false, structured: { rows: [['0']] } });
+        } finally {
+          // Of the gateway, since buildah passes no signal on.
+          const stop = `process.kill(JSON.parse(require('fs').readFileSync('${dataDirectory}/gateway.json')).pid)`;
+          await printed('node', '-e', stop);
+        }
+        expect(await ended).toEqual([0, null]);
+        expect(await printed('stat', '-c', '%a', dataDirectory)).toBe('700\n');
+      },
+      5 * minutes,
+    );
+  });
 });

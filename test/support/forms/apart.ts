@@ -42,7 +42,6 @@ export const apart: readonly Apart[] = [
   })),
   { file: 'test/organization-removal.test.ts', forms: gateways, why: 'turns the clock in the SQLite file itself' },
   ...[
-    'test/shipping/image.test.ts',
     'test/shipping/package.test.ts',
     'test/shipping/plugin-folder.test.ts',
     'test/shipping/release.test.ts',
