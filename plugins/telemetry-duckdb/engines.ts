@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { getCompileCacheDir } from 'node:module';
+import { join, resolve } from 'node:path';
 import { SightlineError, type Logger, type OrganizationId } from '../../src/contract/core/index.ts';
 import type { Channel } from './channel.ts';
 import { connectEngine, EngineUnreadable, type EngineProcess } from './engine-process.ts';
@@ -239,7 +240,7 @@ export class Engines {
         seats: { folder: join(this.#runDirectory, 'seats'), count: openEngines },
       },
       addressSpaceKb,
-      compileCache: join(this.#runDirectory, 'compile-cache'),
+      compileCache: compileCache(this.#runDirectory),
       room: createRoom(this.#runDirectory, openEngines, () => this.started),
       logger: logger.child({ organizationId }),
     });
@@ -312,4 +313,10 @@ async function ended(child: NonNullable<EngineProcess['child']>): Promise<void> 
       resolve();
     });
   });
+}
+
+/** The gateway's, which its first start has filled; a folder of the data directory where it has none, as it could not write there. */
+function compileCache(runDirectory: string): string {
+  const own = process.env['NODE_COMPILE_CACHE'];
+  return own !== undefined && getCompileCacheDir() !== undefined ? resolve(own) : join(runDirectory, 'compile-cache');
 }
