@@ -8,7 +8,7 @@ export interface Dialect {
   /** Where the database is a file beside the gateway's others. */
   readonly inDataDirectory?: boolean;
   /** Opens nothing yet. */
-  connect(): Connection;
+  connect(): Connection | Promise<Connection>;
 }
 
 /** What knex would say of a failed statement holds its values (hashes, sealed keys, messages), which no log may have. */

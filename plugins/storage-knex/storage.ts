@@ -43,6 +43,7 @@ export class KnexStorage implements Storage {
   readonly inDataDirectory: boolean;
   readonly #dialect: Dialect;
   readonly #host: Pick<Host, 'logger' | 'now' | 'vault'>;
+  #opening: Promise<Session> | undefined;
   #session: Session | undefined;
   #stopping: Promise<void> = Promise.resolve();
 
@@ -66,22 +67,22 @@ export class KnexStorage implements Storage {
   }
 
   /** May be called without `start`; `stop` ends it then as well. */
-  migrate(): Promise<MigrationReport> {
-    this.#session ??= this.#open();
-    return migrate(this.#session.database);
+  async migrate(): Promise<MigrationReport> {
+    return await migrate((await this.#opened()).database);
   }
 
   /** May be called without `start`, as `migrate`. */
-  planMigration(): Promise<MigrationPlan> {
-    this.#session ??= this.#open();
-    return planMigration(this.#session.database);
+  async planMigration(): Promise<MigrationPlan> {
+    return await planMigration((await this.#opened()).database);
   }
 
   stop(): Promise<void> {
-    const session = this.#session;
-    if (session === undefined) return this.#stopping;
+    const opening = this.#opening;
+    if (opening === undefined) return this.#stopping;
+    this.#opening = undefined;
     this.#session = undefined;
-    this.#stopping = close(session);
+    // What could not be opened needs no closing.
+    this.#stopping = opening.then(close, () => {});
     return this.#stopping;
   }
 
@@ -112,9 +113,17 @@ export class KnexStorage implements Storage {
     return new KnexWorkspace({ ...session, database: session.database.scoped(organizationId) });
   }
 
-  #open(): Session {
+  async #opened(): Promise<Session> {
+    const opening = (this.#opening ??= this.#open());
+    const session = await opening;
+    // Not of one that was stopped meanwhile.
+    if (this.#opening === opening) this.#session = session;
+    return session;
+  }
+
+  async #open(): Promise<Session> {
     const { now, logger, vault } = this.#host;
-    const connection = this.#dialect.connect();
+    const connection = await this.#dialect.connect();
     const database = new Database(connection);
     const marks = new UsageMarks(database, logger);
     return {
