@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { z } from 'zod';
-import { accessibilityFindings, screenshot, sidewaysScroll, views, withChromium } from '../support/browser.ts';
+import { faultsOf, views, withChromium } from '../support/browser.ts';
 import { openSite, type Site } from '../support/site.ts';
 
 const course = `SELECT service_name, count(*) AS spans FROM otel.spans GROUP BY service_name ORDER BY spans DESC`;
@@ -27,12 +27,7 @@ withChromium((launch) => {
         const page = await site.signedIn(`view-${view.name}@acme.example`, view);
         const findings: string[] = [];
         const look = async (name: string): Promise<void> => {
-          await screenshot(page, `${name}-${view.name}`);
-          const wider = await sidewaysScroll(page);
-          findings.push(
-            ...(await accessibilityFindings(page)).map((text) => `${name}: ${text}`),
-            ...(wider > 0 ? [`${name}: ${wider} pixels wider than the window`] : []),
-          );
+          findings.push(...(await faultsOf(page, `${name}-${view.name}`)));
         };
         await page.getByRole('link', { name: 'Explore' }).click();
         await run(page, course);

@@ -75,10 +75,37 @@ const findings = z.array(
 export async function accessibilityFindings(page: Pick<Page, 'evaluate'>): Promise<readonly string[]> {
   // Evaluated by the debugger: the page's content security policy lets no script of ours in, and shall not.
   await page.evaluate(axe.source);
-  const violations = findings.parse(await page.evaluate(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)`));
+  const violations = findings.parse(
+    await page.evaluate(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)`),
+  );
   return violations.map(({ id, impact, help, nodes }) =>
     [`${id} (${impact}): ${help}`, ...nodes.map(({ html, failureSummary }) => `${html}\n${failureSummary}`)].join('\n'),
   );
+}
+
+/**
+ * What is wrong with the page, a paragraph each; empty where it is well. A picture of it is kept as a person first sees it; what
+ * is folded away is checked, too.
+ */
+export async function faultsOf(page: Page, name: string): Promise<readonly string[]> {
+  await screenshot(page, name);
+  await page.evaluate(`for (const details of document.querySelectorAll('details')) details.open = true`);
+  const wider = await sidewaysScroll(page);
+  const faults = [
+    ...(await accessibilityFindings(page)),
+    ...(wider > 0 ? [`${wider} pixels wider than the window`] : []),
+  ];
+  return faults.map((text) => `${name}: ${text}`);
+}
+
+/** What the browser says on its console: refused styles and scripts, mostly. */
+export function complaintsOf(page: Page): readonly string[] {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  page.on('pageerror', ({ message }) => complaints.push(message));
+  return complaints;
 }
 
 /** CSS pixels by which the page is wider than the window. */
