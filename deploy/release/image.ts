@@ -56,13 +56,14 @@ export async function buildImage(source: Source, work: string, out: string, root
   return name;
 }
 
-/** Essential packages, and the library that Node and the engines are linked with; licences stay. */
-const minimal = [
-  '--variant=essential',
-  '--include=libstdc++6',
-  ...['doc', 'man', 'info', 'locale'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`),
-  '--dpkgopt=path-include=/usr/share/doc/*/copyright',
-];
+/** Documentation but licences goes in the end: leaving it out while packages are unpacked takes twice the time. */
+const withoutManuals = [
+  'find "$1/usr/share/doc" ! -type d ! -name copyright -delete',
+  'rm -rf "$1"/usr/share/man/* "$1"/usr/share/info/* "$1"/usr/share/locale/*',
+].join(' && ');
+
+/** Essential packages, and the library that Node and the engines are linked with. */
+const minimal = ['--variant=essential', '--include=libstdc++6', `--customize-hook=${withoutManuals}`];
 
 async function nodeOf(root: string, version: string): Promise<string> {
   const path = join(root, 'node_modules/node/bin/node');
