@@ -128,9 +128,13 @@ export class Scope {
 
   /** The counter's next value. The row stays locked until the transaction ends, so numbers have neither gaps nor doubles. */
   async next(name: string): Promise<number> {
-    const value = (await this.lockCounter(name)) + 1;
-    await this.setCounter(name, value);
-    return value;
+    await this.#knex
+      .into('counters')
+      .insert(this.#owned({ name, value: 1 }))
+      .onConflict(['organization_id', 'name'])
+      .merge({ value: this.#knex.raw('counters.value + 1') });
+    const row = await this.from('counters').where({ name }).first('value');
+    return integer(row?.value ?? 0);
   }
 
   /** What the audit of the instance refers to: looks like an organization that was removed. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { execFile } from 'node:child_process';
 import { inspect, promisify } from 'node:util';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -431,6 +432,30 @@ for (const { name, make, cut, tables } of subjects) {
         expect([found.length, new Set(found).size]).toEqual([20, 1]);
         expect(found[0]).not.toBe(await ask());
         expect(found[0]).toEqual(await ask());
+        await storage.stop();
+      } finally {
+        await network.close();
+      }
+    });
+
+    it('reads in two round trips at most', async () => {
+      const { id } = await (await start()).directory.createOrganization({ name: 'Acme' });
+      const { host, port } = settingsOf(store.config);
+      const network = new CountingProxy(host, port);
+      const url = new URL(store.config.url ?? '');
+      url.port = String(await network.open());
+      try {
+        const storage = await start({ url: url.href });
+        const { keys } = storage.workspace(id);
+        // The first opens the connection.
+        await keys.list();
+        for (let turn = 0; turn < 3; turn += 1) {
+          // Nobody waits for the end of a transaction that only reads, but the next one does.
+          await delay(100);
+          const before = network.roundTrips;
+          expect(await keys.list()).toEqual([]);
+          expect(network.roundTrips - before).toBeLessThanOrEqual(2);
+        }
         await storage.stop();
       } finally {
         await network.close();

@@ -16,20 +16,58 @@ export async function transact<Result>(
   const client: Knex.Client = knex.client;
   const connection: object = await client.acquireConnection();
   try {
-    await client.query(connection, begin);
-    const { statements, end } = bind(knex, connection);
-    try {
-      const result = await work(statements);
-      end();
-      await client.query(connection, 'COMMIT;');
-      return result;
-    } catch (error) {
-      end();
-      await rollBack(client, connection);
-      throw error;
-    }
+    const result = await begun(knex, connection, begin, work);
+    await commit(client, connection);
+    return result;
   } finally {
     await client.releaseConnection(connection);
+  }
+}
+
+/** The same for what only reads. Nothing of it can fail to become durable, so nobody waits for its end. */
+export async function transactReading<Result>(
+  knex: Knex,
+  begin: string,
+  work: (transaction: Statements) => Promise<Result>,
+): Promise<Result> {
+  const client: Knex.Client = knex.client;
+  const connection: object = await client.acquireConnection();
+  const release = (): Promise<void> => client.releaseConnection(connection);
+  const result = await begun(knex, connection, begin, work).catch(async (error: unknown) => {
+    await release();
+    throw error;
+  });
+  // A connection that fails here is no longer used.
+  void commit(client, connection).then(release, release);
+  return result;
+}
+
+async function begun<Result>(
+  knex: Knex,
+  connection: object,
+  begin: string,
+  work: (transaction: Statements) => Promise<Result>,
+): Promise<Result> {
+  const client: Knex.Client = knex.client;
+  await client.query(connection, begin);
+  const { statements, end } = bind(knex, connection);
+  try {
+    const result = await work(statements);
+    end();
+    return result;
+  } catch (error) {
+    end();
+    await rollBack(client, connection);
+    throw error;
+  }
+}
+
+async function commit(client: Knex.Client, connection: object): Promise<void> {
+  try {
+    await client.query(connection, 'COMMIT;');
+  } catch (error) {
+    await rollBack(client, connection);
+    throw error;
   }
 }
 

@@ -5,7 +5,7 @@ import { SightlineError } from '../../../src/contract/core/index.ts';
 import { closing, type PooledConnection, type SchemaSession } from '../dialect.ts';
 import { Lookups } from '../server/lookups.ts';
 import type { ServerSettings } from '../config.ts';
-import { transact, Turns } from '../transact.ts';
+import { transact, transactReading, Turns } from '../transact.ts';
 import { PostgresBell } from './bell.ts';
 import {
   clientConfig,
@@ -72,7 +72,7 @@ export function postgres(settings: ServerSettings): { connect(): PooledConnectio
       return {
         writer,
         reader,
-        read: (reach, work) => transact(reader, beginReading(reach), work),
+        read: (reach, work) => transactReading(reader, beginReading(reach), work),
         write(reach, work) {
           const transaction = () => transact(writer, beginWriting(reach), work);
           return reach === 'directory' ? transaction() : turns.take(reach, transaction);
