@@ -1,8 +1,10 @@
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
+import { expired, selfSigned, type Certificate } from './support/certificate.ts';
 import { listen } from './support/listen.ts';
 import { Sandbox } from './support/cli.ts';
 
@@ -78,4 +80,75 @@ describe('what lies outside the gateway', () => {
       proxy.close();
     }
   });
+
+  it.each([
+    ['an authority that nobody knows', selfSigned('localhost'), {}, 'is of an authority that is not known'],
+    ['an authority of network.ca', selfSigned('localhost'), { configured: true }, undefined],
+    ['an authority of NODE_EXTRA_CA_CERTS', selfSigned('localhost'), { inEnvironment: true }, undefined],
+    ['a time that is over', expired('localhost'), { configured: true }, 'has expired'],
+    ['another host', selfSigned('idp.example'), { configured: true }, 'is for another host'],
+  ] as const)('may have a certificate of %s', async (_of, certificate, trusted, refusal) => {
+    const [configured, inEnvironment] = ['configured' in trusted, 'inEnvironment' in trusted];
+    await withProvider(certificate, async (issuer) => {
+      const authority = join(box.directory, 'authority.pem');
+      await writeFile(authority, certificate.cert);
+      await write({
+        issuer: { plugin: 'oidc', issuer, clientId: 'x', clientSecret: 'not-to-be-said' },
+        agent: {
+          plugin: 'llm',
+          provider: 'openai',
+          baseUrl: `${issuer}/v1`,
+          apiKey: 'not-to-be-said',
+          model: 'm',
+        },
+        ...(configured && { network: { ca: ['authority.pem'] } }),
+      });
+      const env: Record<string, string> = inEnvironment ? { NODE_EXTRA_CA_CERTS: authority } : {};
+      const ended = await box.start(['config', 'check', '--online', '--json', '--data', box.data], env).ended;
+      const { checks } = report.parse(JSON.parse(ended.stdout));
+      const [provider] = checks;
+      const model = checks.find(({ check }) => check === 'agent');
+      if (refusal === undefined) {
+        expect(provider?.detail).toBe(`${issuer}/.well-known/openid-configuration answers, and calls itself ${issuer}`);
+        expect([ended.code, provider?.status, model?.status]).toEqual([0, 'ok', 'ok']);
+      } else {
+        expect([ended.code, provider?.status, model?.status]).toEqual([1, 'fail', 'fail']);
+        for (const found of [provider, model]) {
+          expect(found?.detail).toContain(`the server's certificate ${refusal}`);
+          const said = `${found?.detail} ${found?.hint}`;
+          if (refusal.includes('authority')) expect(said).toMatch(/network\.ca, or in NODE_EXTRA_CA_CERTS/);
+        }
+      }
+      expect(ended.stdout + ended.stderr).not.toContain('not-to-be-said');
+    });
+  });
 });
+
+/** An identity provider and a model on this machine, by TLS. */
+async function withProvider(certificate: Certificate, work: (issuer: string) => Promise<void>): Promise<void> {
+  let issuer = '';
+  const answers: Readonly<Record<string, () => object>> = {
+    '/.well-known/openid-configuration': () => ({
+      issuer,
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: `${issuer}/token`,
+      jwks_uri: `${issuer}/jwks`,
+      response_types_supported: ['code'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['RS256'],
+    }),
+    '/jwks': () => ({ keys: [] }),
+  };
+  const answer: RequestListener = (request, response) => {
+    const body = answers[request.url ?? '']?.();
+    response.writeHead(body ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(body ?? {}));
+  };
+  const server = createTlsServer(certificate, answer);
+  issuer = `https://localhost:${await listen(server)}`;
+  try {
+    await work(issuer);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+}

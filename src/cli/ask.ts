@@ -3,11 +3,10 @@ import { Writable } from 'node:stream';
 import {
   authorityHint,
   bodyWithin,
-  codeBehind,
-  connectionTrouble,
   parseJson,
   SightlineError,
-  unknownAuthority,
+  troubleBehind,
+  type Trouble,
 } from '../contract/core/index.ts';
 import { Exit } from './exit.ts';
 
@@ -45,13 +44,16 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Answered
     const { status, headers } = response;
     return { status, headers, body: parseJson((await bodyWithin(response, maxBytes))?.toString('utf8') ?? '') };
   } catch (cause) {
-    const code = codeBehind(cause) ?? '';
-    const isAuthority = unknownAuthority.test(code);
-    throw new SightlineError('unavailable', `Nothing answers at ${url}: ${reason(cause)}.`, {
+    const late = cause instanceof Error && cause.name === 'TimeoutError';
+    const { reason, hint }: Trouble = late
+      ? { reason: `no answer in ${timeoutMs / 1000} seconds` }
+      : troubleBehind(cause);
+    throw new SightlineError('unavailable', `Nothing answers at ${url}: ${reason}.`, {
       cause,
-      hint: isAuthority
-        ? authorityHint
-        : 'Is the gateway running (sightline serve), and is this its address as seen from here (--url)?',
+      hint:
+        hint === authorityHint
+          ? hint
+          : 'Is the gateway running (sightline serve), and is this its address as seen from here (--url)?',
     });
   }
 }
@@ -64,13 +66,4 @@ export function isPrivate(url: string): boolean {
 export function isLoopback(url: string): boolean {
   const { hostname } = new URL(url);
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
-}
-
-/** fetch itself says no more than "fetch failed"; the reason is in its cause. */
-function reason(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return 'no connection';
-  if (thrown.name === 'TimeoutError') return `no answer in ${timeoutMs / 1000} seconds`;
-  const code = codeBehind(thrown);
-  const [words] = connectionTrouble.get(code ?? '') ?? [];
-  return words === undefined ? (code ?? 'no connection') : `${words} (${code})`;
 }

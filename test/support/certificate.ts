@@ -5,8 +5,18 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** A certificate that signs itself, for these host names: P-256, from 2020 to 2049 (X.509, RFC 5280). */
+/** A certificate that signs itself, for these host names, until 2049. */
 export function selfSigned(...hosts: readonly string[]): Certificate {
+  return certificateUntil('491231235959Z', hosts);
+}
+
+/** The same, which ended in 2023. */
+export function expired(...hosts: readonly string[]): Certificate {
+  return certificateUntil('231231235959Z', hosts);
+}
+
+/** P-256, from 2020 (X.509, RFC 5280). */
+function certificateUntil(end: string, hosts: readonly string[]): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = sequence(Buffer.from('06082a8648ce3d040302', 'hex'));
   // Unlike every other's: an issuer is looked up by its name.
@@ -20,7 +30,7 @@ export function selfSigned(...hosts: readonly string[]): Certificate {
     der(0x02, Buffer.from([1])),
     ecdsaWithSha256,
     name,
-    sequence(der(0x17, Buffer.from('200101000000Z')), der(0x17, Buffer.from('491231235959Z'))),
+    sequence(der(0x17, Buffer.from('200101000000Z')), der(0x17, Buffer.from(end))),
     name,
     publicKey.export({ format: 'der', type: 'spki' }),
     der(0xa3, sequence(subjectAltName, authority)),

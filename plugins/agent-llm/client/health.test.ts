@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { silentLogger } from '../../../test/contract/host.ts';
-import { listen } from '../../../test/support/listen.ts';
+import { freePort, listen } from '../../../test/support/listen.ts';
 import { configSchema } from '../config.ts';
 import { createClient } from '../index.ts';
 
@@ -80,8 +80,9 @@ describe('the look at a model', () => {
 
   it('gives up in time on an address that hangs, and on one where nobody is', async () => {
     hangs = true;
-    expect(await clientOf().problem()).toContain('gave no answer: is agent.baseUrl right?');
-    expect(await clientOf({ baseUrl: 'http://127.0.0.1:9' }).problem()).toContain('gave no answer');
+    expect(await clientOf().problem()).toContain('gave no answer: it takes too long. Is agent.baseUrl right?');
+    const nobody = await clientOf({ baseUrl: `http://127.0.0.1:${await freePort()}` }).problem();
+    expect(nobody).toContain('gave no answer: nothing listens there (ECONNREFUSED). Check that the server runs');
   });
 
   it.each<readonly [string, Answers]>([

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bodyWithin, code, parseJson } from '../../../src/contract/core/index.ts';
+import { bodyWithin, code, parseJson, troubleBehind, type Trouble } from '../../../src/contract/core/index.ts';
 import type { Config } from '../config.ts';
 import { LlmFailure, type LlmClient } from './client.ts';
 
@@ -16,6 +16,11 @@ export interface CheckedClient extends LlmClient {
   problem(): Promise<string | undefined>;
 }
 
+interface Answer {
+  readonly status: number;
+  readonly json: unknown;
+}
+
 /** Of the whole look, since a readiness probe waits 2 s. */
 export const timeoutMs = 1_500;
 const freshMs = 300_000;
@@ -30,31 +35,31 @@ export function withHealth(client: LlmClient, config: Config, list: ModelList): 
   const keyed =
     config.apiKey === undefined && Object.keys(config.headers).length > 0 ? 'agent.headers' : 'agent.apiKey';
   const refusedKey = `The model API at ${host} refuses the key: set ${keyed}.`;
-  async function get(
-    url: URL,
-    signal: AbortSignal,
-  ): Promise<{ readonly status: number; readonly json: unknown } | undefined> {
+  async function get(url: URL, signal: AbortSignal): Promise<Answer | Trouble> {
     try {
       const response = await fetch(url, { headers: list.headers, redirect: 'manual', signal });
       const body = await bodyWithin(response, maxBytes);
       return { status: response.status, json: body && parseJson(body.toString('utf8')) };
-    } catch {
-      return undefined;
+    } catch (error) {
+      return signal.aborted ? { reason: 'it takes too long' } : troubleBehind(error);
     }
   }
 
   async function look(): Promise<string | undefined> {
     const signal = AbortSignal.timeout(timeoutMs);
     const one = await get(at(list.url, `/${encodeURIComponent(model)}`), signal);
-    if (one === undefined) return `The model API at ${host} gave no answer: is agent.baseUrl right?`;
+    if ('reason' in one) {
+      return `The model API at ${host} gave no answer: ${one.reason}. ${one.hint ?? 'Is agent.baseUrl right?'}`;
+    }
     if (one.status === 401) return refusedKey;
     if (one.status >= 300 && one.status < 400) return `The model API at ${host} redirects: is agent.baseUrl right?`;
     if (one.status === 429 || one.status >= 500) return `The model API at ${host} answers ${one.status}.`;
     // Azure lists models, but requests name deployments.
     if (one.status !== 404 || host.endsWith('.azure.com')) return undefined;
     const all = await get(list.url, signal);
-    if (all?.status === 401) return refusedKey;
-    const models = listShape.safeParse(all?.json).data?.data;
+    if ('reason' in all) return undefined;
+    if (all.status === 401) return refusedKey;
+    const models = listShape.safeParse(all.json).data?.data;
     if (models === undefined || models.some(({ id }) => id === model || id === `${model}:latest`)) return undefined;
     return `The model API at ${host} has no model ${code(model)}: set agent.model.`;
   }

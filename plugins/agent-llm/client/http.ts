@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { bodyWithin, type Logger, parseJson } from '../../../src/contract/core/index.ts';
+import { bodyWithin, type Logger, parseJson, troubleBehind } from '../../../src/contract/core/index.ts';
 import { LlmFailure } from './client.ts';
 
 export interface ModelEndpoint {
@@ -72,7 +72,9 @@ async function attemptOnce(
     signal.throwIfAborted();
     if (error instanceof LlmFailure) throw error;
     return {
-      problem: both.aborted ? `gave no answer in ${timeoutMs / 1000} s` : 'could not be reached',
+      problem: both.aborted
+        ? `gave no answer in ${timeoutMs / 1000} s`
+        : `could not be reached: ${troubleBehind(error).reason}`,
       passing: true,
     };
   }

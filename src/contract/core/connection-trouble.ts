@@ -44,3 +44,20 @@ export const unknownAuthority = /SELF_SIGNED|ISSUER_CERT|LEAF_SIGNATURE/;
 
 /** What an operator does where a server's certificate is of an authority of the company's own. */
 export const authorityHint = 'Name its certificate in the configuration, network.ca, or in NODE_EXTRA_CA_CERTS.';
+
+export interface Trouble {
+  /** In words for an operator, the code among them; no address, and nothing that the other side said. */
+  readonly reason: string;
+  readonly code?: string;
+  readonly hint?: string;
+}
+
+/** Why `fetch` failed, of which it says no more than "fetch failed". */
+export function troubleBehind(error: unknown): Trouble {
+  const code = codeBehind(error);
+  // As codes are written; else it may be a text.
+  if (code === undefined || !/^[A-Z0-9_]{3,60}$/.test(code)) return { reason: 'no connection' };
+  const [words, known] = connectionTrouble.get(code) ?? [];
+  const hint = unknownAuthority.test(code) ? authorityHint : known;
+  return { reason: words === undefined ? code : `${words} (${code})`, code, ...(hint !== undefined && { hint }) };
+}

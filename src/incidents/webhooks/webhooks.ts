@@ -3,6 +3,7 @@ import {
   isId,
   newId,
   SightlineError,
+  troubleBehind,
   type IssuerHost,
   type OrganizationId,
   type Vault,
@@ -154,12 +155,6 @@ export async function post(attempt: {
     if (signal.aborted) throw error;
     return deadline.aborted
       ? `it did not answer within ${timeoutMs / 1_000} seconds`
-      : `it cannot be reached (${reason(error)})`;
+      : `it cannot be reached: ${troubleBehind(error).reason}`;
   }
-}
-
-function reason(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  return typeof code === 'string' && /^[A-Z0-9_]{3,60}$/.test(code) ? code : 'no connection';
 }
