@@ -20,14 +20,14 @@ const toolNames = z.array(z.string().regex(/^[\w./-]{1,128}$/, 'must be the name
 const mcpServer = z
   .strictObject({
     url: z.string().refine(isApiUrl, 'must be an http or https URL without user, query or fragment').meta({
-      description: 'Of its streamable HTTP',
+      description: 'URL of the MCP endpoint (streamable HTTP)',
     }),
-    headers: headers.meta({ description: 'Sent with each request; a secret by reference' }),
+    headers: headers.meta({ description: 'Headers of each request; give a secret by reference' }),
     tools: toolNames.default([]).meta({
-      description: 'What the model may call of it, by name, if the server marks it as reading only (readOnlyHint)',
+      description: 'Names of tools that the model may call, if the server marks them as read-only (readOnlyHint)',
     }),
     unmarkedTools: toolNames.default([]).meta({
-      description: 'Tools that carry no readOnlyHint, and of which you know that they only read',
+      description: 'Names of tools without readOnlyHint that you know to be read-only',
     }),
     organizations: z
       .array(z.string().regex(/^org_\w{1,60}$/, 'must be the id of an organization'))
@@ -35,9 +35,14 @@ const mcpServer = z
       .max(100)
       .optional()
       .meta({
-        description: 'Whose investigations may ask it; of all, if left out',
+        description: 'Organizations (id) whose investigations may query it; all by default',
       }),
-    timeoutSeconds: z.coerce.number().min(1).max(60).default(10),
+    timeoutSeconds: z.coerce
+      .number()
+      .min(1)
+      .max(60)
+      .default(10)
+      .meta({ description: 'Timeout of one call, in seconds' }),
   })
   .refine(({ url, headers: sent }) => Object.keys(sent).length === 0 || !URL.canParse(url) || isPrivate(url), {
     message: 'must be https where headers are sent',
@@ -58,31 +63,34 @@ export const configSchema = z
   .strictObject({
     provider: z.enum(['anthropic', 'openai']).meta({
       description:
-        'Which API: Anthropic Messages, or the ones of OpenAI, which Azure, vLLM, Ollama, OpenRouter have, too',
+        'API of the model: Anthropic Messages, or that of OpenAI, which Azure, vLLM, Ollama and OpenRouter also offer',
     }),
     api: z.enum(['responses', 'chat']).optional().meta({
       description:
-        'provider openai: its Responses API or chat completions. If left out: responses at OpenAI itself, whose newer models take tools only there; chat where a baseUrl is given',
+        'provider openai: Responses API or chat completions; by default responses, but chat if baseUrl is set',
     }),
-    baseUrl: apiUrl.optional().meta({ description: "If not the provider's own" }),
-    model: z.string().regex(/^[\w.:/@-]{1,100}$/, 'must be the name of a model'),
-    apiKey: headerText.optional(),
+    baseUrl: apiUrl.optional().meta({ description: 'Base URL, if it is not that of the provider' }),
+    model: z
+      .string()
+      .regex(/^[\w.:/@-]{1,100}$/, 'must be the name of a model')
+      .meta({ description: 'Name of the model, as the API calls it' }),
+    apiKey: headerText.optional().meta({ description: 'Key of the API; give it as ${env:…} or ${file:…}' }),
     apiVersion: z
       .string()
       .regex(/^[\w.-]{1,40}$/)
       .optional()
-      .meta({ description: 'The header anthropic-version; the parameter api-version of Azure' }),
-    headers: headers.meta({ description: 'Sent with each request' }),
+      .meta({ description: 'Value of the header anthropic-version, or of the parameter api-version of Azure' }),
+    headers: headers.meta({ description: 'Headers of each request' }),
     outputTokensField: z
       .enum(['max_completion_tokens', 'max_tokens'])
       .default('max_completion_tokens')
-      .meta({ description: 'provider openai: how the API calls the limit of its output; Ollama: max_tokens' }),
+      .meta({ description: 'provider openai: name of the field that limits the output; Ollama: max_tokens' }),
     reasoningEffort: z
       .string()
       .regex(/^[a-z]{1,20}$/)
       .optional()
       .meta({
-        description: 'How hard the model thinks, where it can be told: low, medium, high and what else it knows',
+        description: 'Reasoning effort of models that support it: low, medium, high or another value of the API',
       }),
     extraBody: z
       .record(z.string(), z.json())
@@ -93,20 +101,36 @@ export const configSchema = z
       })
       .refine((body) => JSON.stringify(body).length <= 8_000, 'must be at most 8,000 characters')
       .default({})
-      .meta({ description: 'Further fields of each request, such as { thinking: { type: disabled } }' }),
+      .meta({ description: 'Additional fields of each request, such as { thinking: { type: disabled } }' }),
     mcpServers: z
       .record(z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be lower-case letters, digits and hyphens'), mcpServer)
       .refine((servers) => Object.keys(servers).length <= 8, 'must be at most eight')
       .default({})
-      .meta({ description: 'Other MCP servers that the model may ask for evidence: runbooks, code, a cluster' }),
+      .meta({ description: 'Other MCP servers that the model may query for evidence: runbooks, code, a cluster' }),
     limits: z
       .strictObject({
-        maxToolCalls: z.coerce.number().int().min(1).max(50).default(20),
+        maxToolCalls: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .max(50)
+          .default(20)
+          .meta({ description: 'Tool calls of one investigation' }),
         maxTokens: z.coerce.number().int().min(10_000).max(10_000_000).default(400_000).meta({
-          description: 'Of one investigation, input and output of all requests together',
+          description: 'Tokens of one investigation, input and output of all requests together',
         }),
-        attemptSeconds: z.coerce.number().min(1).max(540).default(120).meta({ description: 'Of one request' }),
-        seconds: z.coerce.number().min(1).max(540).default(240).meta({ description: 'Of one investigation' }),
+        attemptSeconds: z.coerce
+          .number()
+          .min(1)
+          .max(540)
+          .default(120)
+          .meta({ description: 'Timeout of one request, in seconds' }),
+        seconds: z.coerce
+          .number()
+          .min(1)
+          .max(540)
+          .default(240)
+          .meta({ description: 'Longest duration of one investigation, in seconds' }),
       })
       .prefault({}),
   })

@@ -16,7 +16,11 @@ import { firstText, fits, mappingSchema, noticeOf, valueAt, type Mapping } from 
 import { guessed, prepared, shipped } from './senders.ts';
 
 const configSchema = z.strictObject({
-  mappings: z.array(mappingSchema).max(100).default([]).describe('Senders of your own, before those that are known'),
+  mappings: z
+    .array(mappingSchema)
+    .max(100)
+    .default([])
+    .describe('Mappings for your own senders, tried before the built-in ones'),
 });
 
 /** One alert, a list of them, or an object with the list, in our format or a known sender's. */

@@ -19,23 +19,26 @@ const words = z.record(z.string().max(100), z.enum(['firing', 'acknowledged', 'r
 
 /** Where a sender's body says what an alert is. A path names members and positions, with dots: `data.issue.tags.0`. */
 export const mappingSchema = z.strictObject({
-  name: z.string().min(1).max(100).describe('The sender, for messages'),
-  has: z.array(path).max(20).describe('The mapping is for bodies that have all of these paths'),
-  alerts: path.optional().describe('The list of alerts in the body; without it, the body is one alert'),
-  title: paths.describe('Of this and each of the next, the first path that says something counts'),
-  description: paths.optional(),
-  status: paths.optional(),
-  statuses: words.optional().describe("What the sender's words for a status mean; * is any other, or none"),
-  severity: paths.optional(),
-  severities: z.record(z.string().max(100), z.enum(severities)).optional(),
-  fingerprint: paths.optional().describe('What tells alerts apart: all of these paths together'),
-  group: paths.optional(),
-  starts_at: paths.optional(),
-  ends_at: paths.optional(),
-  services: paths.optional().describe('All of these paths: names, lists of names, or names with commas between'),
-  environment: paths.optional(),
-  url: paths.optional(),
-  labels: paths.optional().describe('All of these paths: objects, lists of pairs or of name:value, or single values'),
+  name: z.string().min(1).max(100).describe('Name of the sender, for messages'),
+  has: z.array(path).max(20).describe('Paths that a body must contain for the mapping to apply'),
+  alerts: path.optional().describe('Path of the list of alerts; without it the body is one alert'),
+  title: paths.describe('Paths of the title; for this and the following keys the first path with a value counts'),
+  description: paths.optional().describe('Paths of the description'),
+  status: paths.optional().describe('Paths of the status'),
+  statuses: words.optional().describe('Meaning of each status of the sender; * stands for any other or none'),
+  severity: paths.optional().describe('Paths of the severity'),
+  severities: z
+    .record(z.string().max(100), z.enum(severities))
+    .optional()
+    .describe('Meaning of each severity of the sender'),
+  fingerprint: paths.optional().describe('Paths that together identify an alert'),
+  group: paths.optional().describe('Paths of what alerts of one incident have in common'),
+  starts_at: paths.optional().describe('Paths of the time at which it began'),
+  ends_at: paths.optional().describe('Paths of the time at which it ended'),
+  services: paths.optional().describe('Paths of services: names, lists of names or comma-separated names'),
+  environment: paths.optional().describe('Paths of the environment'),
+  url: paths.optional().describe('Paths of a link to the alert'),
+  labels: paths.optional().describe('Paths of labels: objects, lists of pairs or of name:value, or single values'),
 });
 
 export type Mapping = z.output<typeof mappingSchema>;

@@ -11,7 +11,7 @@ const claimPath = z
     const [first = '', ...rest] = typeof value === 'string' ? [value] : value;
     return [first, ...rest];
   })
-  .describe('The name of a claim; a list of names where it is nested');
+  .describe('Name of the claim; a list of names for a nested one');
 
 const providerUrl = z.string().refine(isProviderUrl, 'must be an https URL without query or fragment');
 
@@ -26,11 +26,11 @@ const domain = z
 const membership = z
   .strictObject({
     organization: z.string().min(1).max(200).optional().describe('Name or id'),
-    organizationClaim: claimPath.optional().describe('The claim that holds its name or id'),
-    role: z.enum(roles).default('member'),
-    emailDomain: oneOrMore(domain).optional().describe('Of an address that the provider vouches for'),
-    group: oneOrMore(z.string().min(1).max(500)).optional().describe('One of these is in the claim'),
-    claim: claimPath.optional().describe('Where to look for the group, if not in claims.groups'),
+    organizationClaim: claimPath.optional().describe('Claim that contains its name or id'),
+    role: z.enum(roles).default('member').describe('Role that the rule gives'),
+    emailDomain: oneOrMore(domain).optional().describe('Domains of verified e-mail addresses'),
+    group: oneOrMore(z.string().min(1).max(500)).optional().describe('Groups, one of which must be in the claim'),
+    claim: claimPath.optional().describe('Claim to look up the group in, if not claims.groups'),
   })
   .refine((rule) => (rule.organization === undefined) !== (rule.organizationClaim === undefined), {
     message: 'say either organization or organizationClaim',
@@ -54,52 +54,60 @@ const accessTokens = z
       .array(z.string().min(1).max(500))
       .min(1)
       .optional()
-      .describe('What `aud` may be, where the provider cannot write the MCP endpoint there'),
+      .describe('Accepted values of `aud`, if the provider cannot put the MCP endpoint there'),
     subject: claimPath.optional(),
-    organization: claimPath.optional().describe('Which organization the token is for'),
-    scopes: scopeMap.describe("The provider's scopes, and ours that each stands for"),
+    organization: claimPath.optional().describe('Claim that names the organization'),
+    scopes: scopeMap.describe('Scopes of the provider, each with the scopes of Sightline that it grants'),
     scopePrefix: z
       .string()
       .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be the beginning of a scope')
       .optional()
-      .describe('Written before a scope when it is asked for, not in tokens. Entra ID: api://…/'),
+      .describe('Prefix of scopes in requests but not in tokens; Entra ID: api://…/'),
     rolesClaim: claimPath.optional(),
-    roles: scopeMap.describe('Roles of the person, and our scopes that each stands for'),
+    roles: scopeMap.describe('Roles of the person, each with the scopes of Sightline that it grants'),
     introspection: z
       .strictObject({
-        endpoint: providerUrl,
-        clientId: credential.optional().describe('If not that of the sign-in'),
-        clientSecret: credential.optional(),
+        endpoint: providerUrl.describe('URL of the introspection endpoint'),
+        clientId: credential.optional().describe('Client id, if it differs from that of the sign-in'),
+        clientSecret: credential.optional().describe('Client secret, if it differs from that of the sign-in'),
       })
       .optional()
-      .describe('For tokens that only the provider can read (RFC 7662)'),
+      .describe('Token introspection (RFC 7662), for opaque tokens'),
   })
-  .describe('Only with mode resource-server: what its access tokens say');
+  .describe('How to read access tokens of the provider; only with mode resource-server');
 
 const checked = authorizationServerSchema.extend({
   mode: z
     .enum(['broker', 'resource-server'])
     .default('broker')
-    .describe('Whether Sightline or the provider gives out the access tokens'),
-  preset: z.enum(presetNames).default('generic'),
-  issuer: providerUrl.optional().describe('Exactly as the provider writes it'),
-  tenant: z.guid().optional().describe('Entra ID: the directory (tenant) id'),
-  hostedDomains: z.array(domain).min(1).optional().describe('Google: the domains of your company'),
-  name: z.string().min(1).max(60).optional().describe('On the button: Sign in with …'),
-  clientId: credential,
-  clientSecret: credential.optional(),
-  privateKey: z.string().min(1).optional().describe('PKCS #8 PEM, in place of a secret (private_key_jwt)'),
-  privateKeyId: z.string().min(1).max(200).optional(),
-  clientAuthentication: z.enum(['client_secret_basic', 'client_secret_post']).optional(),
+    .describe('Who issues access tokens: Sightline (broker) or the provider (resource-server)'),
+  preset: z.enum(presetNames).default('generic').describe('Provider whose claims and quirks are known'),
+  issuer: providerUrl.optional().describe('Issuer URL, exactly as the provider writes it'),
+  tenant: z.guid().optional().describe('Entra ID: id of the directory (tenant)'),
+  hostedDomains: z.array(domain).min(1).optional().describe('Google: domains of your company'),
+  name: z.string().min(1).max(60).optional().describe('Name on the sign-in button: Sign in with …'),
+  clientId: credential.describe('Client id that the provider gave to Sightline'),
+  clientSecret: credential.optional().describe('Client secret; give it as ${env:…} or ${file:…}'),
+  privateKey: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Private key (PKCS #8 PEM) in place of a secret, for private_key_jwt'),
+  privateKeyId: z.string().min(1).max(200).optional().describe('Key id (kid) of the private key'),
+  clientAuthentication: z
+    .enum(['client_secret_basic', 'client_secret_post'])
+    .optional()
+    .describe('How the secret is sent to the token endpoint; by default that of the preset'),
   scopes: z
     .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope'))
     .default(['openid', 'email', 'profile'])
-    .refine((list) => list.includes('openid'), 'must hold openid'),
+    .refine((list) => list.includes('openid'), 'must hold openid')
+    .describe('Scopes of the sign-in request'),
   parameters: z
     .record(z.string().min(1), z.string())
     .default({})
-    .describe('Sent along to the sign-in page: prompt, organization, kc_idp_hint, …'),
-  userinfo: flag.optional().describe('Whether the userinfo endpoint is asked too'),
+    .describe('Additional parameters of the sign-in request: prompt, organization, kc_idp_hint, …'),
+  userinfo: flag.optional().describe('Whether to read claims from the userinfo endpoint, too'),
   claims: z
     .strictObject({
       subject: claimPath.optional(),
@@ -109,16 +117,16 @@ const checked = authorizationServerSchema.extend({
       groups: claimPath.optional(),
     })
     .prefault({}),
-  emailTrust: z.enum(emailTrusts).optional().describe('When an address counts as the person’s own'),
-  memberships: z.array(membership).max(500).default([]),
+  emailTrust: z.enum(emailTrusts).optional().describe('When an e-mail address is trusted'),
+  memberships: z.array(membership).max(500).default([]).describe('Rules that make people members of organizations'),
   accessTokens: accessTokens.optional(),
   enterpriseManaged: z
     .strictObject({
       enabled: flag.default(false),
-      issuer: providerUrl.optional().describe('Who signs the assertions, if not the issuer'),
+      issuer: providerUrl.optional().describe('Issuer of the assertions, if it differs from issuer'),
     })
     .prefault({})
-    .describe('Whether ID-JAG assertions are taken for tokens (enterprise-managed authorization)'),
+    .describe('Enterprise-managed authorization: exchanges ID-JAG assertions for tokens'),
 });
 
 export const configSchema = checked.superRefine(checkConfig);

@@ -3,7 +3,10 @@ import { z } from 'zod';
 import { errorCode, flag, SightlineError } from '../../src/contract/core/index.ts';
 
 const sqliteSchema = z.strictObject({
-  client: z.literal('sqlite').default('sqlite').meta({ description: 'The database: a SQLite file' }),
+  client: z
+    .literal('sqlite')
+    .default('sqlite')
+    .meta({ description: 'Database system; SQLite keeps everything in one file' }),
   filename: z
     .string()
     .min(1)
@@ -11,7 +14,7 @@ const sqliteSchema = z.strictObject({
     .refine((name) => name !== ':memory:' && !name.startsWith('file:'), 'must be the path of a file')
     .optional()
     .meta({
-      description: 'The SQLite file; a relative path counts from the data directory. Default: sightline.sqlite there.',
+      description: 'Path of the SQLite file, relative to the data directory; by default sightline.sqlite',
     }),
 });
 
@@ -33,32 +36,53 @@ function urlOf(protocol: RegExp, form: string) {
 const port = z.coerce.number().int().min(1).max(65_535);
 
 const serverShape = {
-  host: z.string().min(1).optional().meta({ description: 'A name or address; or the path of a Unix socket' }),
-  user: z.string().min(1).optional(),
-  password: z.string().optional().meta({ description: '${env:…} or ${file:…}' }),
+  host: z.string().min(1).optional().meta({ description: 'Host name, address or path of a Unix socket' }),
+  user: z.string().min(1).optional().meta({ description: 'Login of the gateway' }),
+  password: z.string().optional().meta({ description: 'Password; give it as ${env:…} or ${file:…}' }),
   passwordFile: z.string().min(1).optional().meta({
-    description: 'In place of password: a file read for each new connection, so that a rotation needs no restart',
+    description:
+      'File with the password, in place of password; read for each new connection, so that a rotation needs no restart',
   }),
-  database: z.string().min(1).optional(),
+  database: z.string().min(1).optional().meta({ description: 'Name of the database' }),
   ssl: z
     .union([
       flag,
       z.strictObject({
-        ca: z.string().min(1).optional().meta({ description: 'PEM; ${file:…}' }),
-        cert: z.string().min(1).optional().meta({ description: 'PEM' }),
-        key: z.string().min(1).optional().meta({ description: 'PEM' }),
-        rejectUnauthorized: flag.default(true).meta({ description: 'false: encrypted, to whoever answers' }),
+        ca: z.string().min(1).optional().meta({ description: 'Certificate of the authority (PEM), as ${file:…}' }),
+        cert: z.string().min(1).optional().meta({ description: 'Certificate of the gateway (PEM)' }),
+        key: z.string().min(1).optional().meta({ description: 'Key of that certificate (PEM), as ${file:…}' }),
+        rejectUnauthorized: flag
+          .default(true)
+          .meta({ description: 'false encrypts without verifying the certificate' }),
       }),
     ])
     .default(false)
-    .meta({ description: 'true: encrypted, with a certificate of a public authority' }),
+    .meta({
+      description: 'true encrypts and verifies the certificate against public authorities; a section sets more',
+    }),
   pool: z
     .strictObject({
-      max: z.coerce.number().int().min(3).max(500).default(10).meta({ description: 'Connections of this process' }),
-      acquireTimeoutSeconds: z.coerce.number().min(0.1).max(300).default(10),
+      max: z.coerce
+        .number()
+        .int()
+        .min(3)
+        .max(500)
+        .default(10)
+        .meta({ description: 'Largest number of connections of one process' }),
+      acquireTimeoutSeconds: z.coerce
+        .number()
+        .min(0.1)
+        .max(300)
+        .default(10)
+        .meta({ description: 'Seconds to wait for a free connection' }),
     })
     .prefault({}),
-  statementTimeoutSeconds: z.coerce.number().min(0.1).max(600).default(15),
+  statementTimeoutSeconds: z.coerce
+    .number()
+    .min(0.1)
+    .max(600)
+    .default(15)
+    .meta({ description: 'Longest run time of a statement, in seconds' }),
 } as const;
 
 type Login = Readonly<Partial<Record<'url' | 'host' | 'user' | 'database', string | undefined>>>;
@@ -81,9 +105,13 @@ const loginForm = { path: ['url'], message: 'give url, or host, user and databas
 
 const postgresSchema = z
   .strictObject({
-    client: z.literal('postgres'),
-    url: urlOf(/^postgres(?:ql)?:$/, 'postgres://user:password@host:5432/database').optional(),
-    port: port.default(5432),
+    client: z.literal('postgres').meta({ description: 'PostgreSQL' }),
+    url: urlOf(/^postgres(?:ql)?:$/, 'postgres://user:password@host:5432/database')
+      .optional()
+      .meta({
+        description: 'Connection URL, postgres://user:password@host:5432/database; or set host, user and database',
+      }),
+    port: port.default(5432).meta({ description: 'Port of the server' }),
     ...serverShape,
   })
   .refine(oneLogin, loginForm)
@@ -92,8 +120,12 @@ const postgresSchema = z
 const mysqlSchema = z
   .strictObject({
     client: z.literal('mysql').meta({ description: 'MySQL 8 or MariaDB' }),
-    url: urlOf(/^(?:mysql|mariadb):$/, 'mysql://user:password@host:3306/database').optional(),
-    port: port.default(3306),
+    url: urlOf(/^(?:mysql|mariadb):$/, 'mysql://user:password@host:3306/database')
+      .optional()
+      .meta({
+        description: 'Connection URL, mysql://user:password@host:3306/database; or set host, user and database',
+      }),
+    port: port.default(3306).meta({ description: 'Port of the server' }),
     ...serverShape,
   })
   .refine(oneLogin, loginForm)

@@ -18,54 +18,56 @@ const identity = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe('Credential file: a key, workload identity federation or impersonation; without it the machine’s own.'),
-  projectId: projectId.optional().describe('Project that its jobs run in and are billed to.'),
+    .describe(
+      'Credential file: a key, workload identity federation or impersonation; by default the credentials of the machine',
+    ),
+  projectId: projectId.optional().describe('Project in which its jobs run and which is billed'),
 });
 
 export const configSchema = z
   .strictObject({
-    projectId: projectId.describe('Project that jobs run in and are billed to.'),
+    projectId: projectId.describe('Project in which jobs run and which is billed'),
     location: z
       .string()
       .regex(/^[A-Za-z0-9-]{2,40}$/)
       .default('US')
-      .describe('Where the datasets are: US, EU, europe-west1, …'),
+      .describe('Location of the datasets: US, EU, europe-west1, …'),
     datasets: z
       .array(z.string().regex(/^([a-z][a-z0-9.:-]*\.)?[A-Za-z0-9_]{1,1024}$/))
       .default([])
-      .describe('Where `sightline telemetry inspect` looks: dataset or project.dataset.'),
+      .describe('Datasets that `sightline telemetry inspect` looks at: dataset or project.dataset'),
     keyFilename: identity.shape.keyFilename,
     apiEndpoint: z
       .url({ protocol: /^https?$/ })
       .optional()
-      .describe('Of a private endpoint; without it Google’s own.'),
+      .describe('URL of a private endpoint'),
     mapping: mappingWith(presets).prefault({}),
     tenancy: tenancySchema,
     boundary: z
       .enum(['none', 'secure_context', 'views', 'connection'])
       .default('none')
       .describe(
-        'What BigQuery itself keeps organizations apart by: authorized views over SECURE_CONTEXT, a dataset or tables of ' +
-          'its own for each, or a service account for each.',
+        'How BigQuery itself separates organizations: authorized views over SECURE_CONTEXT, a dataset or tables for ' +
+          'each, or a service account for each',
       ),
     isolation: z
       .enum(['layered', 'degraded'])
       .default('layered')
-      .describe('degraded: serve although only the statement itself keeps organizations apart.'),
+      .describe('degraded serves although only the rewritten statement separates organizations'),
     secureContextKey: z
       .string()
       .regex(/^[a-z][a-z0-9_]{0,62}$/)
       .default('sightline_tenant')
-      .describe('What the views ask SECURE_CONTEXT for.'),
-    connections: z.record(z.string().min(1), identity).default({}).describe('Service account by tenant.'),
+      .describe('Key that the views read from SECURE_CONTEXT'),
+    connections: z.record(z.string().min(1), identity).default({}).describe('Service account of each tenant'),
     maxBytesBilled: wholeNumber(10_485_760, Number.MAX_SAFE_INTEGER)
       .default(20_000_000_000)
-      .describe('What one statement may read; BigQuery bills 10 MB at least.'),
+      .describe('Bytes that one statement may read; BigQuery bills at least 10 MB'),
     labels: z
       .record(labelKey, labelValue)
       .default({})
       .refine((labels) => Object.keys(labels).length <= 56, '56 at most; the rest are ours')
-      .describe('Put on every job besides principal, tool and trace.'),
+      .describe('Labels of every job, in addition to principal, tool and trace'),
   })
   .superRefine((config, context) => {
     const { boundary, tenancy, connections } = config;

@@ -13,9 +13,9 @@ export const url = z
   }, 'Write user, password and settings under their own keys.');
 
 const account = {
-  username: z.string().min(1).default('default'),
-  password: z.string().default('').meta({ description: 'Better as ${env:…} or ${file:…}' }),
-  database: z.string().min(1).optional().meta({ description: "The user's default database" }),
+  username: z.string().min(1).default('default').meta({ description: 'Login of the gateway' }),
+  password: z.string().default('').meta({ description: 'Password; give it as ${env:…} or ${file:…}' }),
+  database: z.string().min(1).optional().meta({ description: 'Database; by default that of the user' }),
 };
 
 const pem = z.string().includes('-----BEGIN');
@@ -37,7 +37,8 @@ export const configSchema = z.strictObject({
     .union([url, z.array(url).min(1).max(16)])
     .transform((value) => (Array.isArray(value) ? value : [value]))
     .meta({
-      description: 'HTTP interface, http(s)://host:port; several are replicas, of which one that answers is taken',
+      description:
+        'URL of the HTTP interface, http(s)://host:port; several are replicas, of which one that answers is used',
     }),
   ...account,
   login: z
@@ -45,54 +46,56 @@ export const configSchema = z.strictObject({
     .min(1)
     .refine((name) => name !== 'default', 'must be a user of its own, and not default')
     .default('sightline')
-    .meta({ description: "The gateway's user, which the set-up makes; username names it while serving" }),
+    .meta({ description: 'User of the gateway, which the set-up creates; username names it once the gateway serves' }),
   tls: z
     .union([z.strictObject({ ca: pem }), z.strictObject({ ca: pem, cert: pem, key: pem })])
     .optional()
-    .meta({ description: 'PEM texts, as ${file:…}; without it the system’s authorities' }),
+    .meta({ description: 'Certificates (PEM), as ${file:…}; by default the authorities of the system are trusted' }),
   connections: z
     .record(z.string(), z.strictObject({ ...account, username: z.string().min(1) }))
     .optional()
-    .meta({ description: 'Accounts by tenant, where tenancy.boundary is connection' }),
-  maxConnections: wholeNumber(1, 1_000).default(20).describe('To each url; more queries wait.'),
-  compression: flag.default(false).describe('Results come compressed: for slow networks.'),
+    .meta({ description: 'Account of each tenant, if tenancy.boundary is connection' }),
+  maxConnections: wholeNumber(1, 1_000)
+    .default(20)
+    .describe('Largest number of connections to each url; further queries wait'),
+  compression: flag.default(false).describe('Whether results are compressed, for slow networks'),
   requestTimeoutSeconds: wholeNumber(1, 3_600)
     .default(60)
-    .describe("Of the gateway's own statements; a query has its caller's deadline."),
+    .describe("Timeout of the gateway's own statements; queries have the deadline of their caller"),
   statementTimeoutSeconds: wholeNumber(1, 3_600)
     .default(60)
-    .describe('What the profile of the set-up lets a query take, whatever is asked for.'),
+    .describe('Longest run time of a query that the profile of the set-up allows'),
   settings: z
     .record(settingName, settingValue)
     .default({})
-    .meta({ description: 'Settings sent with every query, e.g. max_threads; the profile must let them be changed' }),
-  cluster: z.string().min(1).optional().meta({ description: 'Set-up scripts say ON CLUSTER' }),
+    .meta({ description: 'Settings of every query, such as max_threads; the profile must allow them to be changed' }),
+  cluster: z.string().min(1).optional().meta({ description: 'Cluster for which set-up scripts say ON CLUSTER' }),
   mapping: mappingWith(presets).prefault({}),
   tenancy: tenancySchema,
   isolation: z
     .enum(['layered', 'degraded'])
     .default('layered')
-    .describe('degraded: runs with a single layer, which the doctor then only warns of.'),
+    .describe('degraded serves with a single layer of isolation; doctor then only warns'),
   serverBoundary: serverBoundary
     .default({ by: 'query_id' })
-    .meta({ description: 'What row policies of the server know an organization by' }),
+    .meta({ description: 'How row policies of the server recognize an organization' }),
   ingest: z
     .strictObject({
-      enabled: flag.default(true),
-      database: ownName.default('sightline'),
+      enabled: flag.default(true).meta({ description: 'false turns it off without removing the section' }),
+      database: ownName.default('sightline').meta({ description: 'Database of its tables' }),
       prefix: z
         .string()
         .regex(/^[A-Za-z_]?\w{0,63}$/)
         .default('sightline_')
-        .meta({ description: 'Of the names of its tables: spans, metrics, logs, positions' }),
+        .meta({ description: 'Prefix of its tables: spans, metrics, logs, positions' }),
       username: z
         .string({ error: 'Name the user that writes, e.g. sightline_writer: the one that reads may not.' })
         .min(1)
-        .meta({ description: 'Who may write; another than reads' }),
-      password: z.string().default('').meta({ description: 'Better as ${env:…} or ${file:…}' }),
+        .meta({ description: 'User that writes; not the one that reads' }),
+      password: z.string().default('').meta({ description: 'Password; give it as ${env:…} or ${file:…}' }),
     })
     .optional()
-    .meta({ description: "Our own receiver writes into Sightline's own tables (preset sightline)" }),
+    .meta({ description: 'Stores received telemetry in tables of Sightline (preset sightline)' }),
 });
 
 export type ClickHouseConfig = z.output<typeof configSchema>;

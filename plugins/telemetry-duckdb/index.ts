@@ -5,19 +5,21 @@ import { Engines } from './engines.ts';
 import { DuckdbTelemetry } from './telemetry.ts';
 
 const configSchema = z.strictObject({
-  memoryLimitMb: wholeNumber(128, 1_048_576).default(1_000).describe('What DuckDB may use for one organization.'),
+  memoryLimitMb: wholeNumber(128, 1_048_576)
+    .default(1_000)
+    .describe('Memory that DuckDB may use for one organization, in MB'),
   addressSpaceKb: wholeNumber(2_500_000, Number.MAX_SAFE_INTEGER)
     .optional()
     .describe(
-      'Address space of one engine process (ulimit -v): ends what the memory limit does not see. By default 4,000,000, or what memoryLimitMb needs.',
+      'Address space of one engine process (ulimit -v), which also bounds what the memory limit does not cover; by default 4,000,000 or what memoryLimitMb needs',
     ),
   openEngines: wholeNumber(1, 1_000)
     .optional()
     .describe(
-      'Engine processes at most, whichever workers use them. By default one for each 200 MB of memory, 16 to 128.',
+      'Largest number of engine processes, over all workers; by default one for each 200 MB of memory, 16 to 128',
     ),
-  idleSeconds: wholeNumber(1, 86_400).default(300).describe('After which an unused engine process ends.'),
-  threads: wholeNumber(1, 256).default(2).describe('Threads of one engine.'),
+  idleSeconds: wholeNumber(1, 86_400).default(300).describe('Seconds after which an idle engine process ends'),
+  threads: wholeNumber(1, 256).default(2).describe('Threads of one engine process'),
 });
 
 /** Node reserves 2.4 GB of address space; DuckDB needs some memory beyond what it counts. */

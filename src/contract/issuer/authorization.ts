@@ -14,25 +14,25 @@ export const clientsSchema = z
         enabled: z
           .union([flag, z.literal('auto')])
           .default('auto')
-          .describe('auto: taken, and offered where the gateway can fetch them or no client may register itself'),
+          .describe('auto accepts them, and advertises them if the gateway can fetch them or registration is off'),
         allowedHosts: z
           .array(z.string().min(1))
           .optional()
-          .describe('Hosts whose documents are fetched; any public one when absent'),
+          .describe('Hosts from which documents are fetched; any public host by default'),
         pinned: z
           .array(z.looseObject({ client_id: z.url({ protocol: /^https$/ }) }))
           .default([])
-          .describe('Documents, whole, that are taken as they stand here and never fetched'),
+          .describe('Complete documents, which are used as given and never fetched'),
       })
       .prefault({})
-      .describe('Client ID Metadata Documents: the client id is a URL'),
+      .describe('Client ID Metadata Documents, whose client id is a URL'),
     registration: z
       .strictObject({
-        enabled: flag.default(true),
+        enabled: flag.default(true).describe('Whether clients may register themselves'),
         unusedClients: wholeNumber(1, 100_000)
           .default(10_000)
           .describe(
-            'Registrations kept that nobody has used: the oldest make room after 15 minutes; used ones are never removed',
+            'Largest number of unused registrations; beyond it the oldest are removed once they are 15 minutes old. Used ones are never removed',
           ),
       })
       .prefault({})
@@ -40,20 +40,30 @@ export const clientsSchema = z
     registered: z
       .array(
         z.strictObject({
-          clientId: z.string().regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be 1 to 100 of A-Z a-z 0-9 _ -'),
-          clientName: z.string().min(1).max(100),
-          redirectUris: z.array(z.string().min(1)).min(1),
-          clientSecret: z.string().min(32).optional().describe('Without one the client is public'),
+          clientId: z
+            .string()
+            .regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be 1 to 100 of A-Z a-z 0-9 _ -')
+            .describe('Id of the client'),
+          clientName: z.string().min(1).max(100).describe('Name on the consent page'),
+          redirectUris: z
+            .array(z.string().min(1))
+            .min(1)
+            .describe('Redirect URIs, compared exactly; the port of a loopback address may differ'),
+          clientSecret: z
+            .string()
+            .min(32)
+            .optional()
+            .describe('Secret of the client; without one the client is public'),
         }),
       )
       .default([])
-      .describe('Clients known beforehand'),
+      .describe('Clients that are registered here'),
   })
   .prefault({});
 
 /** What is configured of our own authorization server, whichever issuer plugin runs it. */
 export const authorizationServerSchema = z.strictObject({
-  signingKeyDays: wholeNumber(1, 365).default(30).describe('Days after which another key signs the tokens'),
+  signingKeyDays: wholeNumber(1, 365).default(30).describe('Days after which the signing key is rotated'),
   clients: clientsSchema,
 });
 

@@ -29,15 +29,15 @@ const mode = z.discriminatedUnion('mode', [
 
 /** The `tenancy` section: whose rows are whose, beneath the caller's SQL. An organization that is no tenant reads nothing. */
 export const tenancySchema = z.strictObject({
-  boundary: mode.describe('What tells one tenant from another'),
+  boundary: mode.describe('What separates tenants'),
   value: z
     .enum(['id', 'name'])
     .default('name')
-    .describe('What of the organization is the tenant, unless `organizations` says'),
+    .describe('Whether the id or the name of an organization is its tenant, unless `organizations` says otherwise'),
   organizations: z
     .record(z.string(), z.string().min(1))
     .optional()
-    .describe('Tenant by organization (name or id). With it, an organization that is not listed is denied'),
+    .describe('Tenant of each organization (name or id); organizations that are not listed are then denied'),
 });
 
 export type TenancyConfig = z.output<typeof tenancySchema>;
@@ -56,30 +56,30 @@ export interface TenancyHelpers {
 }
 
 const source = z.strictObject({
-  from: z.string().min(1).describe('A FROM item of the warehouse; {tenant} where the tenancy says so').optional(),
+  from: z.string().min(1).describe('FROM item of the warehouse; contains {tenant} if the tenancy needs it').optional(),
   columns: z
     .record(z.string(), z.string().min(1))
     .default({})
-    .describe('SQL expression by logical column; others come from the preset or are empty'),
-  where: z.string().min(1).optional().describe('A predicate that always holds'),
-  tenant: z
-    .string()
-    .min(1)
-    .optional()
-    .describe("SQL of a row's tenant in this table, where tables differ in what tells tenants apart"),
+    .describe('SQL expression of each column; others come from the preset or are empty'),
+  where: z.string().min(1).optional().describe('Predicate that is added to every read'),
+  tenant: z.string().min(1).optional().describe('SQL expression of the tenant of a row, if it differs between tables'),
   timeBounds: z
     .array(z.string().min(1))
     .optional()
-    .describe('Predicates with {start} or {end} that reach the sort key or the partitions'),
+    .describe('Predicates with {start} or {end} that use the sort key or the partitions'),
 });
 
 /** The `mapping` section of a telemetry plugin's config. */
 export const mappingSchema = z.strictObject({
-  preset: z.string().min(1).optional().describe('See: sightline telemetry inspect'),
+  preset: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Known layout of the warehouse; `sightline telemetry inspect` proposes one'),
   names: z
     .record(z.string(), z.string().min(1))
     .default({})
-    .describe("The preset's own names that differ: database, tables"),
+    .describe('Names of the preset that differ in this warehouse: database, tables'),
   tables: z
     .strictObject({
       spans: z.union([z.literal(false), source]).optional(),
@@ -87,7 +87,7 @@ export const mappingSchema = z.strictObject({
       logs: z.union([z.literal(false), source]).optional(),
     })
     .default({})
-    .describe('false: the warehouse has none'),
+    .describe('How each table is read; false if the warehouse has none'),
 });
 
 /** The same where a preset is one of these, so that a misspelt name is told before anything is connected. */

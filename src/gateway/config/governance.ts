@@ -12,18 +12,18 @@ const rule = z
       .min(1)
       .optional()
       .describe(
-        'The roles that the rule holds for; all by default. Every rule holds for the agent, since everybody reads its findings',
+        'Roles that the rule applies to; all by default. Every rule applies to the agent, since everybody reads its findings',
       ),
-    tables: z.array(z.enum(tableNames)).min(1).optional().describe('All by default'),
-    columns: z.array(z.string().min(1)).min(1).optional(),
+    tables: z.array(z.enum(tableNames)).min(1).optional().describe('Tables that the rule applies to; all by default'),
+    columns: z.array(z.string().min(1)).min(1).optional().describe('Names of columns'),
     attributes: z
       .array(z.string().min(1).max(256))
       .min(1)
       .optional()
-      .describe('Keys; with * at the end, all that begin so: http.request.header.*'),
+      .describe('Attribute keys; a * at the end matches any ending: http.request.header.*'),
     action: z
       .enum(['deny', 'mask', 'hash'])
-      .describe('Of several that hold, the strictest does: deny before mask before hash'),
+      .describe('If several rules apply, the strictest wins: deny, then mask, then hash'),
   })
   .superRefine((given, context) => {
     const wrong = (message: string, ...path: (string | number)[]): void =>
@@ -40,9 +40,9 @@ const rule = z
 
 /** What callers may not read as it is, by role; compiled in src/telemetry/query. */
 export const governanceSchema = z
-  .strictObject({ rules: z.array(rule).max(1_000).default([]) })
+  .strictObject({ rules: z.array(rule).max(1_000).default([]).describe('Each for some roles, columns or attributes') })
   .prefault({})
-  .describe('Columns and attributes that callers may not read as they are');
+  .describe('Columns and attributes that are hidden, masked or hashed');
 
 function whyNot(
   name: string,

@@ -27,52 +27,53 @@ const scimSchema = z
       .array(
         z.strictObject({
           organization: text.max(200).describe('Name or id'),
-          emailDomain: oneOrMore(emailDomain).describe('Only people with an address in one of them are provisioned'),
+          emailDomain: oneOrMore(emailDomain).describe(
+            'Domains; only people with an address in one of them are provisioned',
+          ),
           adminGroup: oneOrMore(text.max(200))
             .default([])
-            .describe('Groups, by name or external id, whose members are admins; all others are members'),
+            .describe('Groups (name or external id) whose members become admins; everybody else becomes a member'),
         }),
       )
       .max(1_000)
       .default([]),
   })
   .prefault({})
-  .describe('Organizations whose identity provider may provision people by SCIM 2.0');
+  .describe('Organizations whose people are provisioned by SCIM 2.0');
 
 /** The service's own telemetry and its receivers; off by default. */
 const ownTelemetrySchema = z
   .strictObject({
     otlp: z
       .strictObject({
-        endpoint: url.describe('Where OTLP over HTTP is taken, without /v1/traces'),
+        endpoint: url.describe('Base URL of an OTLP/HTTP receiver, without /v1/traces'),
         headers: z
           .record(headerName, headerText)
           .default({})
-          .describe('Sent along; a token as ${env:NAME} or ${file:/path}'),
+          .describe('Headers to send; give a token as ${env:NAME} or ${file:/path}'),
         signals: z
           .array(z.enum(['traces', 'metrics']))
           .min(1)
-          .default(['traces', 'metrics']),
+          .default(['traces', 'metrics'])
+          .describe('What to send'),
         sampleRatio: z.coerce
           .number()
           .min(0)
           .max(1)
           .default(1)
-          .describe('Of traces that begin here; where a caller sent its trace, the caller has decided'),
-        intervalSeconds: count.max(3_600).default(60).describe('Between two reports of metrics'),
+          .describe('Share of traces to send; where a caller sends a trace context, its decision counts'),
+        intervalSeconds: count.max(3_600).default(60).describe('Seconds between two exports of metrics'),
       })
       .optional()
-      .describe('Traces and metrics of the service itself, sent by OTLP'),
+      .describe('Sends traces and metrics of the gateway itself by OTLP'),
     prometheus: z
       .strictObject({
-        enabled: flag.default(false),
-        host: text.default('127.0.0.1'),
-        port: port
-          .default(9_464)
-          .describe('With several workers the first one has it, and each of the others the next'),
+        enabled: flag.default(false).describe('Whether it is served'),
+        host: text.default('127.0.0.1').describe('Address to listen on'),
+        port: port.default(9_464).describe('Port; further workers use the following ones'),
       })
       .prefault({})
-      .describe('Metrics of the service itself at /metrics, on a listener of its own'),
+      .describe('Serves metrics of the gateway itself at /metrics, on its own port'),
   })
   .prefault({});
 
@@ -85,13 +86,13 @@ const kept = z.union([z.literal('forever'), count.max(36_500)]);
 export const configSchema = z
   .strictObject({
     $schema: z.string().optional(),
-    publicUrl: url.optional().describe('Where clients reach the gateway; https://mcp.example.com'),
-    authUrl: url.optional().describe('Where tokens are had, if not at publicUrl'),
+    publicUrl: url.optional().describe('URL at which clients reach the gateway, such as https://mcp.example.com'),
+    authUrl: url.optional().describe('URL of the sign-in pages and the token endpoint, if it differs from publicUrl'),
     trustProxy: z
       // As `${env:…}` gives it, 1 is a number: a flag would take it for `true`, and believe whatever a client writes.
       .union([z.boolean(), count.max(8), z.stringbool({ truthy: ['true'], falsy: ['false'] })])
       .default(false)
-      .describe('How many reverse proxies to believe about the client address'),
+      .describe('Number of reverse proxies whose X-Forwarded-For is trusted for the client address'),
     network: z
       .strictObject({
         ca: z
@@ -99,66 +100,92 @@ export const configSchema = z
           .transform((files) => [files].flat())
           .default([])
           .describe(
-            'Files with certificates, in PEM, of authorities to trust beside those of Node: for the identity provider, ' +
-              'the model and all else that is asked over TLS',
+            'PEM files of certificate authorities to trust in addition to those of Node, for every outbound TLS connection: ' +
+              'identity provider, model, webhooks',
           ),
         proxy: url
           .optional()
           .describe(
-            'An HTTP proxy for what is asked over HTTP outside this machine: the identity provider, the model, receivers ' +
-              'of webhooks; not warehouses, databases and client documents. Beats HTTPS_PROXY; NO_PROXY holds',
+            'HTTP proxy for outbound requests to the identity provider, the model and webhook receivers; not for ' +
+              'warehouses, databases and client documents. Takes precedence over HTTPS_PROXY; NO_PROXY is honoured',
           ),
       })
       .prefault({}),
     listen: z
       .strictObject({
-        host: text.default('127.0.0.1').describe('The address to listen at; 0.0.0.0 for all'),
-        port: port.default(8080).describe('0 takes a free one'),
+        host: text.default('127.0.0.1').describe('Address to listen on; 0.0.0.0 for all interfaces'),
+        port: port.default(8080).describe('Port to listen on; 0 picks a free one'),
         leaveSeconds: whole
           .min(0)
           .max(300)
           .default(0)
-          .describe('After SIGTERM: how long /readyz says no while requests are still served, for load balancers'),
+          .describe(
+            'Seconds after SIGTERM during which /readyz fails but requests are still served, so that load balancers can react',
+          ),
       })
       .prefault({}),
-    allowedHosts: z.array(hostName).default([]).describe('Host names beside those of publicUrl, authUrl and loopback'),
-    allowedOrigins: z.array(pageOrigin).default([]).describe('Browser origins beside that of publicUrl'),
-    views: flag.default(true).describe('Whether clients that can do so show results as tables and pictures (MCP Apps)'),
+    allowedHosts: z
+      .array(hostName)
+      .default([])
+      .describe('Host names to accept in addition to those of publicUrl, authUrl and loopback'),
+    allowedOrigins: z
+      .array(pageOrigin)
+      .default([])
+      .describe('Browser origins to accept in addition to that of publicUrl'),
+    views: flag.default(true).describe('Whether clients that support MCP Apps show results as tables and charts'),
     dataDirectory: text
       .default('.sightline')
-      .describe('Where all is kept that no database holds; relative to this file'),
-    log: z.strictObject({ level: z.enum(logLevels).default('info') }).prefault({}),
+      .describe('Directory for everything that is not kept in a database; relative to this file'),
+    log: z
+      .strictObject({ level: z.enum(logLevels).default('info').describe('Least severe entries to log') })
+      .prefault({}),
     limits: z
       .strictObject({
-        requestsPerMinute: count.default(600).describe('Of one key or person; a sixth of it, at least 20, at once'),
+        requestsPerMinute: count
+          .default(600)
+          .describe('Requests a minute of one key or person; bursts of a sixth of it, at least 20'),
         organizationRequestsPerMinute: count
           .optional()
-          .describe('Of all keys and people of one organization; by default ten times requestsPerMinute'),
+          .describe(
+            'Requests a minute of all keys and people of one organization; by default ten times requestsPerMinute',
+          ),
         toolCallsPerMinute: byTool.describe(
-          'Calls of a tool by all of one organization; without an entry only the limits above hold',
+          'Calls a minute of one tool by one organization; tools that are not listed have only the limits above',
         ),
         callsAtOnce: count
           .max(100_000)
           .default(128)
-          .describe('Tool calls of one key or person that one process runs at once'),
-        toolCallsAtOnce: byTool.describe('Calls of a tool by all of one organization that one process runs at once'),
+          .describe('Concurrent tool calls of one key or person in one process'),
+        toolCallsAtOnce: byTool.describe('Concurrent calls of one tool by one organization in one process'),
         requestsAtOnce: count
           .max(100_000)
           .default(256)
           .describe(
-            'Requests that one process answers at once, those aside that have waited for seconds; more are told to come again',
+            'Concurrent requests in one process, not counting those that have waited for seconds; further ones are asked to retry',
           ),
         queriesAtOnce: count
           .max(10_000)
           .default(64)
-          .describe('Queries that run at once in one process; more wait, organizations in turn'),
-        organizationQueriesAtOnce: count.max(10_000).default(48).describe('Of these, queries of one organization'),
-        queryTimeoutSeconds: z.coerce.number().min(0.1).max(600).default(30).describe('How long one query may run'),
-        maxCellBytes: whole.min(256).max(4_194_304).default(16_384).describe('A longer value in a result is cut'),
+          .describe('Concurrent queries in one process; further ones wait, and organizations take turns'),
+        organizationQueriesAtOnce: count
+          .max(10_000)
+          .default(48)
+          .describe('Concurrent queries of one organization in one process'),
+        queryTimeoutSeconds: z.coerce
+          .number()
+          .min(0.1)
+          .max(600)
+          .default(30)
+          .describe('Longest run time of a query, in seconds'),
+        maxCellBytes: whole
+          .min(256)
+          .max(4_194_304)
+          .default(16_384)
+          .describe('Longest value in a result, in bytes; longer ones are truncated'),
         defaultWindowHours: count
           .max(8_760)
           .default(24)
-          .describe('How far back a query reads that says nothing about time'),
+          .describe('Hours that a query without a time condition reads back'),
       })
       .prefault({}),
     governance: governanceSchema,
@@ -167,70 +194,72 @@ export const configSchema = z
         mode: z
           .enum(['off', 'shadow', 'enforce'])
           .default('shadow')
-          .describe('shadow: what would be refused is only logged'),
-        maxQueryBytes: byteSize.optional().describe('What one query may read, as the warehouse estimates it'),
-        dailyBytes: byteSize.optional().describe('What an organization may read from midnight to midnight UTC'),
+          .describe('enforce refuses expensive queries; shadow only logs what would be refused'),
+        maxQueryBytes: byteSize.optional().describe('Bytes that one query may read, as estimated by the warehouse'),
+        dailyBytes: byteSize.optional().describe('Bytes that an organization may read in a day (UTC)'),
       })
       .prefault({}),
     ingest: z
       .strictObject({
-        enabled: flag.default(true).describe('Whether telemetry is taken at /v1/traces, /v1/metrics and /v1/logs'),
-        retentionDays: count.max(3_650).default(30).describe('How long received telemetry is kept'),
+        enabled: flag
+          .default(true)
+          .describe('Whether the gateway receives OTLP at /v1/traces, /v1/metrics and /v1/logs'),
+        retentionDays: count.max(3_650).default(30).describe('Days for which received telemetry is kept'),
         cors: z
           .strictObject({
             origins: z
               .array(browserOrigin)
               .default([])
-              .describe('Whose pages may send from a browser; the token is then public, and can only write'),
+              .describe('Origins whose pages may send from a browser; the token is then public, but can only write'),
           })
           .prefault({}),
         grpc: z
           .strictObject({
-            host: text.optional().describe('By default listen.host'),
-            port: port.default(4_317),
+            host: text.optional().describe('Address to listen on; by default that of listen.host'),
+            port: port.default(4_317).describe('Port to listen on'),
           })
           .optional()
-          .describe('OTLP over gRPC is taken on a listener of its own, in plain HTTP/2; without this key it is not'),
+          .describe('Receives OTLP over gRPC on its own port, without TLS; off unless this section is present'),
         collector: z
           .strictObject({
-            endpoint: url,
-            protocol: z.enum(['http/protobuf', 'grpc']).default('http/protobuf'),
-            token: headerText.optional().describe('May hold {organization} and {organization_id}'),
+            endpoint: url.describe('URL to which senders send'),
+            protocol: z.enum(['http/protobuf', 'grpc']).default('http/protobuf').describe('Protocol that it receives'),
+            token: headerText
+              .optional()
+              .describe('Token for senders; may contain {organization} and {organization_id}'),
             tokens: z
               .record(z.string(), headerText)
               .default({})
-              .describe('By organization (name or id), where `token` is not for all'),
+              .describe('Tokens by organization (name or id), if they differ'),
             headers: z
               .record(headerName, headerText)
               .default({ Authorization: 'Bearer {token}' })
-              .describe('May hold {token}, {organization} and {organization_id}'),
+              .describe('Headers for senders; may contain {token}, {organization} and {organization_id}'),
           })
           .optional()
-          .describe('Your own collector, which feeds the warehouse: what get_ingest_config tells senders'),
+          .describe('Your own collector, which writes to the warehouse; get_ingest_config passes this on to senders'),
       })
       .prefault({}),
     audit: z
       .strictObject({
         statements: flag
           .default(false)
-          .describe('Whether the SQL of a call is kept with its record; it may hold personal data'),
+          .describe('Whether audit records contain the SQL of a call, which may contain personal data'),
       })
       .prefault({}),
     ownTelemetry: ownTelemetrySchema,
     scim: scimSchema,
     retention: z
       .strictObject({
-        auditDays: kept.default(400).describe('How long audit records are kept'),
-        chatDays: kept
-          .default('forever')
-          .describe('How long chats are kept after their last change, once they are completed, failed or cancelled'),
+        auditDays: kept.default(400).describe('Days for which audit records are kept'),
+        chatDays: kept.default('forever').describe('Days for which finished chats are kept after their last change'),
         incidentDays: kept
           .default('forever')
-          .describe('How long incidents are kept after their last change, once they are resolved or dismissed'),
+          .describe('Days for which resolved and dismissed incidents are kept after their last change'),
         deletedOrganizationDays: count
           .max(365)
           .default(30)
-          .describe('How long a deleted organization can be restored; then it is removed, with its telemetry'),
+          .describe('Days for which a deleted organization can be restored before it is removed with its telemetry'),
       })
       .prefault({}),
     storage: section('knex'),
