@@ -67,10 +67,11 @@ onServer('what the gate writes, on a server', () => {
   });
 
   it('counts anew in each transaction, and refuses a list in the argument of a list', async () => {
+    // Not the list itself: reading its text takes the driver a quarter of a minute.
     const sql = await rendered(
-      "SELECT array_agg(rpad(a.name, 16000)) FROM otel.spans AS a, otel.spans AS b WHERE b.time < now() - interval '24 hours'",
+      "SELECT cardinality(array_agg(rpad(a.name, 16000))) > 1000 FROM otel.spans AS a, otel.spans AS b WHERE b.time < now() - interval '24 hours'",
     );
-    for (let round = 0; round < 4; round += 1) expect((await answer(sql)).rows).toHaveLength(1);
+    for (let round = 0; round < 4; round += 1) expect((await answer(sql)).rows).toEqual([[true]]);
     await expect(rendered('SELECT array_agg((SELECT array_agg(name) FROM otel.spans)) FROM otel.logs')).rejects.toThrow(
       'in the argument of another',
     );
