@@ -19,6 +19,7 @@ export interface Admin {
     operation: Operation<Input, Result>,
     input: z.input<Input>,
     organization?: string,
+    onProgress?: (fraction: number) => void,
   ): Promise<z.output<Result>>;
   /** Of an operation that answers lines. `write` gets them whole or in parts. */
   stream<Input extends z.ZodObject>(
@@ -32,15 +33,43 @@ export interface Admin {
 }
 
 interface Way {
-  readonly send: (operation: Operation, input: object, organization?: string) => Promise<unknown>;
+  readonly send: (
+    operation: Operation,
+    input: object,
+    organization?: string,
+    onProgress?: (fraction: number) => void,
+  ) => Promise<unknown>;
   readonly stream: Admin['stream'];
 }
 
-interface AdminCall<Options> extends Call<Options> {
+export interface AdminCall<Options> extends Call<Options> {
   readonly admin: Admin;
 }
 
 const remote = z.object({ url: z.string().optional(), token: z.string().optional() });
+
+/** Gives the command the options that name a gateway elsewhere. */
+export function acceptRemote(command: Command): void {
+  command
+    .option('--url <url>', 'a remote gateway, through its admin interface')
+    .option('--token <secret>', 'the secret of an admin key, for --url (default: SIGHTLINE_ADMIN_KEY)');
+}
+
+/** Whether the command is for a gateway elsewhere. */
+export function isRemote(command: Command): boolean {
+  return remote.parse(command.opts()).url !== undefined;
+}
+
+/** Runs the action on this machine's storage, or on the gateway that was named. */
+export function onAdmin<Options>(
+  command: Command,
+  call: Call<Options>,
+  action: (call: AdminCall<Options>) => Promise<void>,
+): Promise<void> {
+  const { url, token = process.env['SIGHTLINE_ADMIN_KEY'] } = remote.parse(command.opts());
+  if (url !== undefined) return action({ ...call, admin: adminOver(overHttp(url, token)) });
+  return withWorkspace(call.settings, (workspace) => action({ ...call, admin: adminOver(onStorage(workspace)) }));
+}
 
 /** Gives the command an action that does not know where it works. */
 export function actOnAdmin<Shape extends z.ZodType>(
@@ -49,20 +78,14 @@ export function actOnAdmin<Shape extends z.ZodType>(
   options: Shape,
   action: (call: AdminCall<z.output<Shape>>) => Promise<void>,
 ): void {
-  command
-    .option('--url <url>', 'a remote gateway, through its admin interface')
-    .option('--token <secret>', 'the secret of an admin key, for --url (default: SIGHTLINE_ADMIN_KEY)');
-  act(command, output, options, (call) => {
-    const { url, token = process.env['SIGHTLINE_ADMIN_KEY'] } = remote.parse(command.opts());
-    if (url !== undefined) return action({ ...call, admin: adminOver(overHttp(url, token)) });
-    return withWorkspace(call.settings, (workspace) => action({ ...call, admin: adminOver(onStorage(workspace)) }));
-  });
+  acceptRemote(command);
+  act(command, output, options, (call) => onAdmin(command, call, action));
 }
 
 function adminOver({ send, stream }: Way): Admin {
-  const perform: Admin['perform'] = async (operation, input, name) => {
+  const perform: Admin['perform'] = async (operation, input, name, onProgress) => {
     const organization = operation.of === 'organization' ? (await only(name)).id : undefined;
-    return operation.output.parse(await send(operation, { ...input }, organization));
+    return operation.output.parse(await send(operation, { ...input }, organization, onProgress));
   };
   const all = async (): Promise<readonly NamedOrganization[]> =>
     (await perform(operations.listOrganizations, {})).items;
@@ -95,9 +118,9 @@ function adminOver({ send, stream }: Way): Admin {
 function onStorage(workspace: OpenWorkspace): Way {
   const call = { services: servicesOf(workspace), actor: operator() };
   return {
-    async send(operation, input, id) {
+    async send(operation, input, id, onProgress) {
       const organization = id === undefined ? undefined : await workspace.storage.directory.findOrganization(id);
-      return operation.run({ ...call, ...(organization && { organization }) }, checked(operation, input));
+      return operation.run({ ...call, onProgress, ...(organization && { organization }) }, checked(operation, input));
     },
     async stream(operation, input, write, onProgress) {
       await operation.lines?.({ ...call, onProgress }, checked(operation, input), write);

@@ -4,16 +4,16 @@ import { resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { SightlineError, isId, type OrganizationId } from '../contract/core/index.ts';
+import { SightlineError } from '../contract/core/index.ts';
 import { operations } from '../gateway/admin/index.ts';
-import { auditedOrganizations } from '../gateway/admin/organizations.ts';
-import { verifyAudit, verifyAuditFile, type Head, type Problem } from '../records/audit/export.ts';
+import { verifyAuditFile } from '../records/audit/export.ts';
 import { parseFileLine } from '../records/audit/format.ts';
-import { actOnAdmin } from './admin.ts';
-import { act, orgShape, type Register, withWorkspace } from './command.ts';
+import { acceptRemote, actOnAdmin, isRemote, onAdmin, type AdminCall } from './admin.ts';
+import { act, orgShape, type Register } from './command.ts';
 import { Exit } from './exit.ts';
 import type { Output } from './output.ts';
-import { layFoundation, type OpenWorkspace } from '../gateway/wiring/workspace.ts';
+import type { Settings } from '../gateway/wiring/settings.ts';
+import { layFoundation } from '../gateway/wiring/workspace.ts';
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('audit').description(summary);
@@ -100,11 +100,6 @@ function timeOf(name: 'from' | 'to', text: string | undefined): Partial<Record<'
 
 const verifyShape = orgShape.extend({ since: z.string().optional() });
 
-/** Problems printed; all are counted. */
-const mostProblems = 200;
-
-type Found = Pick<Problem, 'what'> & Partial<Problem>;
-
 function registerVerify(group: Command, output: Output): void {
   const command = group
     .command('verify')
@@ -112,73 +107,61 @@ function registerVerify(group: Command, output: Output): void {
     .description('check whether records were changed, moved, forged or removed')
     .option('--org <name>', 'organization, by name or id (default: all)')
     .option('--since <file>', 'what `audit verify --json` printed earlier: tells what was cut off since');
-  act(command, output, verifyShape, async ({ settings, options: { org, since }, operands: [file] }) => {
-    const problems: Found[] = [];
-    let count = 0;
-    const report = (problem: Found): void => {
-      count += 1;
-      if (problems.length < mostProblems) problems.push(problem);
-    };
-    if (file !== undefined) {
-      const { vault } = await layFoundation(settings);
-      const { records, exportedAt } = await verifyAuditFile({ file: resolve(file), vault, report });
-      output.result({ ok: count === 0, file: resolve(file), exportedAt, records, problemCount: count, problems }, () =>
-        inWords(output, `${records} records, exported on ${exportedAt}`, problems, count),
-      );
-    } else {
-      const known = since === undefined ? [] : readHeads(since);
-      await withWorkspace(settings, async (workspace) => {
-        const result = await verifyAll(workspace, org, known, report, (done) => output.progress(done, 'verifying'));
-        const { records, chains, unchained } = result;
-        const old =
-          unchained === 0 ? '' : `; ${unchained} records are older than the chains, and nothing protects them`;
-        output.result({ ok: count === 0, ...result, problemCount: count, problems }, () =>
-          inWords(output, `${records} records in ${chains} chains${old}`, problems, count),
-        );
-      });
-    }
-    if (count > 0) throw new Exit(1);
+  acceptRemote(command);
+  act(command, output, verifyShape, async (call) => {
+    const [file] = call.operands;
+    if (file === undefined) return onAdmin(command, call, (remotely) => verifyStorage(output, remotely));
+    if (!isRemote(command)) return verifyFile(output, call.settings, resolve(file));
+    throw new SightlineError('invalid_argument', 'A file is verified with the master key, which is not sent.', {
+      hint: 'Leave out --url, on the machine of the gateway.',
+    });
   });
 }
 
-async function verifyAll(
-  workspace: OpenWorkspace,
-  org: string | undefined,
-  known: readonly Head[],
-  report: (problem: Found) => void,
-  progress: (done: number) => void,
-) {
-  const organizations = await auditedOrganizations(workspace.storage, org);
-  const there = new Set<OrganizationId>(organizations.map(({ id }) => id));
-  const before = new Set(org === undefined ? known.map((head) => head.organization) : []);
-  const gone = [...before].filter((organization) => !there.has(organization));
-  for (const organization of gone) report({ organization, what: 'the organization is missing' });
-  const total = { records: 0, chains: 0, unchained: 0 };
-  const heads: Head[] = [];
-  for (const [index, { id }] of organizations.entries()) {
-    const { audit } = workspace.storage.workspace(id);
-    const verified = await verifyAudit({ audit, organization: id, vault: workspace.vault, report, known });
-    total.records += verified.records;
-    total.chains += verified.chains;
-    total.unchained += verified.unchained;
-    heads.push(...verified.heads);
-    progress((index + 1) / organizations.length);
-  }
-  return { organizations: organizations.length, ...total, heads };
+async function verifyFile(output: Output, settings: Settings, file: string): Promise<void> {
+  const problems: Found[] = [];
+  let count = 0;
+  const report = (problem: Found): void => {
+    count += 1;
+    if (problems.length < mostProblems) problems.push(problem);
+  };
+  const { vault } = await layFoundation(settings);
+  const { records, exportedAt } = await verifyAuditFile({ file, vault, report });
+  output.result({ ok: count === 0, file, exportedAt, records, problemCount: count, problems }, () =>
+    inWords(output, `${records} records, exported on ${exportedAt}`, problems, count),
+  );
+  if (count > 0) throw new Exit(1);
 }
 
-const headsShape = z.object({
-  heads: z.array(
-    z.object({
-      organization: z.custom<OrganizationId>((value) => typeof value === 'string' && isId('org', value)),
-      chain: z.number().int(),
-      seq: z.number().int(),
-      hash: z.string(),
-    }),
-  ),
-});
+async function verifyStorage(
+  output: Output,
+  { admin, options: { org: organization, since } }: AdminCall<z.output<typeof verifyShape>>,
+): Promise<void> {
+  const known = since === undefined ? undefined : readHeads(since);
+  const progress = (done: number): void => output.progress(done, 'verifying');
+  const found = await admin.perform(operations.verifyAudit, { organization, known }, undefined, progress);
+  const { problems, problem_count: problemCount, ...result } = found;
+  const { records, chains, unchained } = result;
+  const old = unchained === 0 ? '' : `; ${unchained} records are older than the chains, and nothing protects them`;
+  output.result({ ok: problemCount === 0, ...result, problemCount, problems }, () =>
+    inWords(output, `${records} records in ${chains} chains${old}`, problems, problemCount),
+  );
+  if (problemCount > 0) throw new Exit(1);
+}
 
-function readHeads(file: string): readonly Head[] {
+/** Problems printed; all are counted. */
+const mostProblems = 200;
+
+interface Found {
+  readonly organization?: string | undefined;
+  readonly chain?: number | undefined;
+  readonly seq?: number | undefined;
+  readonly what: string;
+}
+
+const headsShape = z.object({ heads: operations.verifyAudit.output.shape.heads });
+
+function readHeads(file: string): z.output<typeof headsShape>['heads'] {
   try {
     return headsShape.parse(JSON.parse(readFileSync(file, 'utf8'))).heads;
   } catch (cause) {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -162,7 +162,10 @@ describe('every route of the admin interface', () => {
         expect(JSON.stringify(bound.body)).not.toMatch(new RegExp(`${globex}|Globex|${instanceId}`));
         if ('organization' in operation.input.shape) {
           for (const other of [globex, 'Globex', instanceId, 'nobody']) {
-            const foreign = await send(method, `${own}?organization=${other}`, { secret });
+            const foreign =
+              method === 'post'
+                ? await send(method, own, { secret, body: { organization: other } })
+                : await send(method, `${own}?organization=${other}`, { secret });
             expect(foreign).toEqual({ status: 404, body: failure('not_found') });
           }
         }
@@ -273,6 +276,9 @@ describe('a key of the admin interface', () => {
     expect([verified.ok, verified.heads.some(({ organization }) => organization === instanceId)]).toEqual([true, true]);
     expect((await sightline(directory, ['org', 'list', '--deleted'])).stdout).not.toContain(instanceId);
     const other = await newKey('--org', 'Acme');
+    const verify = (body: object) => send('post', '/audit/verification', { secret: other.secret, body });
+    expect(await verify({})).toMatchObject({ status: 200, body: { organizations: 1, problem_count: 0 } });
+    for (const organization of ['Globex', instanceId]) expect((await verify({ organization })).status).toBe(404);
     expect((await send('get', `/organizations/${instanceId}/audit`, { secret })).status).toBe(404);
     expect((await send('get', `/organizations/${instanceId}/audit`, { secret: other.secret })).status).toBe(404);
   });
@@ -440,6 +446,14 @@ describe('the OpenAPI document', () => {
     expect(whole).toContain('"event":"organization.deleted"');
     expect(whole).not.toContain(instanceId);
     expect(String(await ask('exportWholeAudit'))).toContain(instanceId);
+    const verified = await call('verifyAudit', {}, { organization: 'Initech' });
+    expect(verified).toMatchObject({ organizations: 1, problem_count: 0, problems: [] });
+    const known = z
+      .array(z.looseObject({ seq: z.int() }))
+      .min(1)
+      .parse(verified['heads']);
+    const later = known.map((head) => ({ ...head, seq: head.seq + 1_000 }));
+    expect(await call('verifyAudit', {}, { known: later })).toMatchObject({ problem_count: later.length });
     expect(await call('restoreOrganization', { name: 'initech' })).toEqual({ id: organization, name: 'Initech' });
     expect(await call('showOrganization', here)).toMatchObject({ members: 1 });
     expect([...called].toSorted()).toEqual(allOperations.map(({ id }) => id).toSorted());
@@ -518,7 +532,14 @@ describe('the command line', () => {
     const file = join(elsewhere, 'audit.jsonl');
     const exported = z.looseObject({ records: z.number().min(1), problems: z.literal(0) });
     await remotely(exported, 'audit', 'export', file, '--org', 'Hooli', '--from', '2026-01-01');
-    await sightlineJson(directory, ['audit', 'verify', file], z.looseObject({ ok: z.literal(true) }));
+    const whole = z.looseObject({ ok: z.literal(true) });
+    await sightlineJson(directory, ['audit', 'verify', file], whole);
+    const heads = join(elsewhere, 'heads.json');
+    await writeFile(heads, JSON.stringify(await remotely(whole, 'audit', 'verify')));
+    await remotely(whole.extend({ organizations: z.literal(1) }), 'audit', 'verify', '--org', 'Hooli');
+    await remotely(whole, 'audit', 'verify', '--since', heads);
+    const sent = await sightline(elsewhere, ['audit', 'verify', file, ...there]);
+    expect([sent.code, sent.stderr]).toEqual([2, expect.stringContaining('master key')]);
     await remotely(answer, 'org', 'restore', 'Hooli');
   });
 
