@@ -31,8 +31,10 @@ export interface RequestOptions<Header> {
   readonly onPart?: (part: Reply<Header>) => void;
 }
 
-/** How long a stopped request may go on before the process is killed. The engine does so itself a little earlier. */
-const killAfterMs = 1_500;
+/** How long a stopped request is waited for. What does not stop, the engine ends itself for a little earlier. */
+const answerMs = 1_500;
+/** How long an engine may be silent before it is killed: busy with a load on a busy machine, it hears of a stop seconds later. */
+const silenceMs = 15_000;
 
 interface Line {
   cancel(): void;
@@ -55,7 +57,7 @@ export class Asked<Header> implements Pending {
   readonly #options: RequestOptions<Header>;
   readonly #line: Line;
   readonly #timer: NodeJS.Timeout;
-  #killer: NodeJS.Timeout | undefined;
+  readonly #watch: NodeJS.Timeout[] = [];
   #stopped: Stopped | undefined;
   #done = false;
 
@@ -75,12 +77,16 @@ export class Asked<Header> implements Pending {
     this.stop(signal ? stopReason(signal) : 'cancelled');
   }
 
-  /** Asks the engine to stop the statement, and kills the engine if it does not. */
+  /** Asks the engine to stop the statement, and kills the engine if it says nothing any more. */
   stop(reason: Stopped['reason']): void {
     if (this.#stopped || this.#done) return;
-    this.#stopped = new Stopped(reason);
+    const stopped = new Stopped(reason);
+    this.#stopped = stopped;
     this.#line.cancel();
-    this.#killer = setTimeout(() => this.#line.kill(), killAfterMs);
+    this.#watch.push(
+      setTimeout(() => this.#settle.reject(stopped), answerMs),
+      setTimeout(() => this.#line.kill(), silenceMs),
+    );
   }
 
   part({ header, payload }: Frame): void {
@@ -100,7 +106,7 @@ export class Asked<Header> implements Pending {
   #finish(): void {
     this.#done = true;
     clearTimeout(this.#timer);
-    clearTimeout(this.#killer);
+    for (const timer of this.#watch) clearTimeout(timer);
     this.#options.signal?.removeEventListener('abort', this);
     this.#line.forget();
   }

@@ -361,6 +361,41 @@ describe('what is given up while it waits for a load to end', () => {
   }, 60_000);
 });
 
+describe('an engine that stands still', () => {
+  it('goes on where it was once it can, and what was given up meanwhile was answered in time', async () => {
+    const harness = await gateway();
+    const organizationId = newOrganization();
+    const { sink } = harness.telemetry;
+    if (sink?.newest === undefined) throw new Error('no sink');
+    await sink.committed(organizationId, 'log');
+    const before = await engines(organizationId);
+    before.forEach((pid) => process.kill(pid, 'SIGSTOP'));
+    const batches = [batch('spans', [row('kept')])];
+    const { signal } = new AbortController();
+    const loading = sink.load({ organizationId, log: 'log', batches, upTo: { segment: 1, offset: 1 } }, signal);
+    const began = performance.now();
+    await rejection(sink.newest(organizationId, AbortSignal.timeout(100)));
+    expect(performance.now() - began).toBeLessThan(5_000);
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    before.forEach((pid) => process.kill(pid, 'SIGCONT'));
+    await loading;
+    expect(await engines(organizationId)).toEqual(before);
+  });
+
+  it('is ended when it does not, and another takes over', async () => {
+    const harness = await gateway();
+    const organizationId = newOrganization();
+    await harness.query(organizationId, 'SELECT 1');
+    const before = await engines(organizationId);
+    before.forEach((pid) => process.kill(pid, 'SIGSTOP'));
+    await rejection(harness.query(organizationId, 'SELECT 1', { signal: AbortSignal.timeout(100) }));
+    const isGone = async () => (await engines(organizationId)).every((pid) => !before.includes(pid));
+    // Twice as long as anything else is waited for.
+    expect((await until(isGone)) || (await until(isGone))).toBe(true);
+    expect((await harness.query(organizationId, 'SELECT 2')).rows).toEqual([[2]]);
+  });
+});
+
 describe('a batch that can never be stored', () => {
   it('is told from a warehouse that cannot take it now, and the next one is loaded', async () => {
     const harness = await gateway();
