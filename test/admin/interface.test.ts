@@ -452,7 +452,7 @@ describe('the OpenAPI document', () => {
       .array(z.looseObject({ seq: z.int() }))
       .min(1)
       .parse(verified['heads']);
-    const later = known.map((head) => ({ ...head, seq: head.seq + 1_000 }));
+    const later = known.map((head) => Object.assign(head, { seq: head.seq + 1_000 }));
     expect(await call('verifyAudit', {}, { known: later })).toMatchObject({ problem_count: later.length });
     expect(await call('restoreOrganization', { name: 'initech' })).toEqual({ id: organization, name: 'Initech' });
     expect(await call('showOrganization', here)).toMatchObject({ members: 1 });
