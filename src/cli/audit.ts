@@ -5,8 +5,9 @@ import { finished } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { SightlineError } from '../contract/core/index.ts';
+import { mostProblems } from '../gateway/admin/audit.ts';
 import { operations } from '../gateway/admin/index.ts';
-import { verifyAuditFile } from '../records/audit/export.ts';
+import { gatherFindings, verifyAuditFile } from '../records/audit/export.ts';
 import { parseFileLine } from '../records/audit/format.ts';
 import { acceptRemote, actOnAdmin, isRemote, onAdmin, type AdminCall } from './admin.ts';
 import { act, orgShape, type Register } from './command.ts';
@@ -119,18 +120,13 @@ function registerVerify(group: Command, output: Output): void {
 }
 
 async function verifyFile(output: Output, settings: Settings, file: string): Promise<void> {
-  const problems: Found[] = [];
-  let count = 0;
-  const report = (problem: Found): void => {
-    count += 1;
-    if (problems.length < mostProblems) problems.push(problem);
-  };
+  const { report, kept: problems, count } = gatherFindings<Found>(mostProblems);
   const { vault } = await layFoundation(settings);
   const { records, exportedAt } = await verifyAuditFile({ file, vault, report });
-  output.result({ ok: count === 0, file, exportedAt, records, problemCount: count, problems }, () =>
-    inWords(output, `${records} records, exported on ${exportedAt}`, problems, count),
+  output.result({ ok: count() === 0, file, exportedAt, records, problemCount: count(), problems }, () =>
+    inWords(output, `${records} records, exported on ${exportedAt}`, problems, count()),
   );
-  if (count > 0) throw new Exit(1);
+  if (count() > 0) throw new Exit(1);
 }
 
 async function verifyStorage(
@@ -148,9 +144,6 @@ async function verifyStorage(
   );
   if (problemCount > 0) throw new Exit(1);
 }
-
-/** Problems printed; all are counted. */
-const mostProblems = 200;
 
 interface Found {
   readonly organization?: string | undefined;

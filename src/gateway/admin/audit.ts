@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isId, toId, type OrganizationId } from '../../contract/core/index.ts';
 import type { Organization } from '../../contract/storage/index.ts';
-import { exportAudit, verifyAudit, type Head, type Problem } from '../../records/audit/export.ts';
+import { exportAudit, gatherFindings, verifyAudit, type Head, type Problem } from '../../records/audit/export.ts';
 import { inLines, ofInstance, type AdminCall, type OrganizationCall, type Operation } from './operation.ts';
 import { auditedOrganizations, noOrganization } from './organizations.ts';
 
@@ -58,8 +58,8 @@ const headShape = z.object({
   hash: z.string().max(100),
 });
 
-/** Problems that are told; all are counted. */
-const mostProblems = 200;
+/** Problems that are told. */
+export const mostProblems = 200;
 
 export const auditOperations = {
   exportAudit: exported,
@@ -111,12 +111,7 @@ export const auditOperations = {
       }));
       const { services, onProgress } = call;
       const organizations = await chosen(call, name);
-      const problems: Problem[] = [];
-      let count = 0;
-      const report = (problem: Problem): void => {
-        count += 1;
-        if (problems.length < mostProblems) problems.push(problem);
-      };
+      const { report, kept, count } = gatherFindings<Problem>(mostProblems);
       const there = new Set<OrganizationId>(organizations.map(({ id }) => id));
       const isWhole = name === undefined && call.organization === undefined;
       for (const organization of isWhole ? new Set(known.map((head) => head.organization)) : []) {
@@ -133,7 +128,7 @@ export const auditOperations = {
         heads.push(...verified.heads);
         onProgress?.((index + 1) / organizations.length);
       }
-      return { organizations: organizations.length, ...total, heads, problem_count: count, problems };
+      return { organizations: organizations.length, ...total, heads, problem_count: count(), problems: [...kept] };
     },
   }),
 } as const;

@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Vault } from '../../contract/core/index.ts';
 import type { AuditRecord, Organization, Storage } from '../../contract/storage/index.ts';
 import type { Problem } from './chain-check.ts';
+import { gatherFindings } from './findings.ts';
 import { signatureContext, type ChainLine, type EndLine, type HeaderLine, type RecordLine } from './format.ts';
 import { verifyAudit } from './verify.ts';
 
 export type { Problem } from './chain-check.ts';
+export { gatherFindings } from './findings.ts';
 export { verifyAuditFile } from './verify-file.ts';
 export { verifyAudit } from './verify.ts';
 export type { Head } from './verify.ts';
@@ -53,16 +55,13 @@ export async function exportAudit(options: ExportOptions): Promise<Exported> {
   });
   const wanted = ({ at }: AuditRecord) => (from === undefined || at >= from) && (to === undefined || at < to);
   for (const [index, { id }] of organizations.entries()) {
-    const found: Problem[] = [];
+    const { report, kept, count } = gatherFindings<Problem>(mostProblems);
     let place: { readonly chain: number; readonly seq: number } | undefined;
     await verifyAudit({
       audit: storage.workspace(id).audit,
       organization: id,
       vault,
-      report: (problem) => {
-        problems += 1;
-        if (found.length < mostProblems) found.push(problem);
-      },
+      report,
       onRecord: async ({ number, instance, openedAt }, { seq, hash, record, erased }, previous) => {
         if (!wanted(record)) return;
         if (place?.chain !== number) {
@@ -85,7 +84,8 @@ export async function exportAudit(options: ExportOptions): Promise<Exported> {
         records += 1;
       },
     });
-    for (const problem of found) await put({ type: 'problem', ...problem });
+    problems += count();
+    for (const problem of kept) await put({ type: 'problem', ...problem });
     onProgress?.((index + 1) / organizations.length);
   }
   const end: Omit<EndLine, 'signature'> = { type: 'end', records, problems, sha256: digest.digest('hex') };
