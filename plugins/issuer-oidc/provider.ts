@@ -2,12 +2,10 @@ import { createLocalJWKSet, createRemoteJWKSet, customFetch as joseFetch, type J
 import * as oidc from 'openid-client';
 import { z } from 'zod';
 import {
-  authorityHint,
   bodyWithin,
-  codeBehind,
   connectionTrouble,
   SightlineError,
-  unknownAuthority,
+  troubleBehind,
   type Logger,
 } from '../../src/contract/core/index.ts';
 
@@ -184,9 +182,8 @@ export function reasonOf(error: unknown): OutageReason {
   if (!(error instanceof Error)) return { reason: 'something else than an error was thrown' };
   const outage = outageIn(error);
   const cause = outage?.cause instanceof Error ? `: ${outage.cause.message}` : '';
-  const code = codeBehind(error);
-  const [words, known] = connectionTrouble.get(code ?? '') ?? [];
-  const hint = unknownAuthority.test(code ?? '') ? authorityHint : known;
+  const { code, hint } = troubleBehind(error);
+  const [words] = connectionTrouble.get(code ?? '') ?? [];
   return {
     reason: words === undefined ? `${(outage ?? error).message}${cause}` : `${(outage ?? error).message}: ${words}`,
     ...(code !== undefined && { code }),

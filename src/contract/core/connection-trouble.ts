@@ -19,14 +19,17 @@ export const connectionTrouble = reasons({
   ],
   EACCES: ['this user may not use the socket', 'Check its owner and mode.'],
   'ECONNRESET EPIPE ECONNABORTED PROTOCOL_CONNECTION_LOST': ['the connection was lost', "Look at the server's log."],
-  CERT_HAS_EXPIRED: ["the server's certificate has expired"],
-  ERR_TLS_CERT_ALTNAME_INVALID: ["the server's certificate is for another host"],
+  CERT_HAS_EXPIRED: ["the server's certificate has expired", "Renew it, or check this machine's clock."],
+  ERR_TLS_CERT_ALTNAME_INVALID: [
+    "the server's certificate is for another host",
+    'Use a host name that the certificate is for.',
+  ],
   'DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_GET_ISSUER_CERT_LOCALLY UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_VERIFY_LEAF_SIGNATURE':
     ["the server's certificate is of an authority that is not known", 'Give it as ca, under ssl or tls.'],
 });
 
 /** The code behind an error, however deep: `fetch` itself says no more than "fetch failed". */
-export function codeBehind(error: unknown): string | undefined {
+function codeBehind(error: unknown): string | undefined {
   let found: string | undefined;
   for (let at = error, depth = 0; typeof at === 'object' && at !== null && depth < 8; depth += 1) {
     const code = errorCode(at);
@@ -40,7 +43,7 @@ export function codeBehind(error: unknown): string | undefined {
 }
 
 /** Codes of TLS where a certificate's authority is not known. */
-export const unknownAuthority = /SELF_SIGNED|ISSUER_CERT|LEAF_SIGNATURE/;
+const unknownAuthority = /SELF_SIGNED|ISSUER_CERT|LEAF_SIGNATURE/;
 
 /** What an operator does where a server's certificate is of an authority of the company's own. */
 export const authorityHint = 'Name its certificate in the configuration, network.ca, or in NODE_EXTRA_CA_CERTS.';
