@@ -73,6 +73,24 @@ for (const { name, make, cut, tables } of subjects) {
       await store.cleanup();
     });
 
+    /** The storage by way of a network that counts. */
+    async function overNetwork(
+      changes: object,
+      work: (storage: Storage, network: CountingProxy) => Promise<void>,
+    ): Promise<void> {
+      const { host, port } = settingsOf(store.config);
+      const network = new CountingProxy(host, port);
+      const url = new URL(store.config.url ?? '');
+      url.port = String(await network.open());
+      try {
+        const storage = await start({ ...changes, url: url.href });
+        await work(storage, network);
+        await storage.stop();
+      } finally {
+        await network.close();
+      }
+    }
+
     const open = (changes: object = {}): Storage => {
       const storage = store.open({}, changes);
       opened.push(storage);
@@ -414,12 +432,7 @@ for (const { name, make, cut, tables } of subjects) {
     it('looks up what a token stands for in one round trip', async () => {
       const { id } = await (await start()).directory.createOrganization({ name: 'Acme' });
       const key = newKey();
-      const { host, port } = settingsOf(store.config);
-      const network = new CountingProxy(host, port);
-      const url = new URL(store.config.url ?? '');
-      url.port = String(await network.open());
-      try {
-        const storage = await start({ url: url.href });
+      await overNetwork({}, async (storage, network) => {
         await storage.workspace(id).keys.create(key);
         const ask = () => storage.directory.liveKey(key.id, key.secret.id);
         // The first opens the connection and prepares the statement.
@@ -432,20 +445,12 @@ for (const { name, make, cut, tables } of subjects) {
         expect([found.length, new Set(found).size]).toEqual([20, 1]);
         expect(found[0]).not.toBe(await ask());
         expect(found[0]).toEqual(await ask());
-        await storage.stop();
-      } finally {
-        await network.close();
-      }
+      });
     });
 
     it('reads in two round trips at most', async () => {
       const { id } = await (await start()).directory.createOrganization({ name: 'Acme' });
-      const { host, port } = settingsOf(store.config);
-      const network = new CountingProxy(host, port);
-      const url = new URL(store.config.url ?? '');
-      url.port = String(await network.open());
-      try {
-        const storage = await start({ url: url.href });
+      await overNetwork({}, async (storage, network) => {
         const { keys } = storage.workspace(id);
         // The first opens the connection.
         await keys.list();
@@ -456,21 +461,13 @@ for (const { name, make, cut, tables } of subjects) {
           expect(await keys.list()).toEqual([]);
           expect(network.roundTrips - before).toBeLessThanOrEqual(2);
         }
-        await storage.stop();
-      } finally {
-        await network.close();
-      }
+      });
     });
 
     it('says in time that a network swallows what is sent, and serves again when it no longer does', async () => {
       const { id } = await (await start()).directory.createOrganization({ name: 'Acme' });
       const key = newKey();
-      const { host, port } = settingsOf(store.config);
-      const network = new CountingProxy(host, port);
-      const url = new URL(store.config.url ?? '');
-      url.port = String(await network.open());
-      try {
-        const storage = await start({ url: url.href, statementTimeoutSeconds: 0.5 });
+      await overNetwork({ statementTimeoutSeconds: 0.5 }, async (storage, network) => {
         const { keys } = storage.workspace(id);
         await keys.create(key);
         const asks = [
@@ -486,10 +483,7 @@ for (const { name, make, cut, tables } of subjects) {
         expect(await storage.directory.liveKey(key.id, key.secret.id)).toBeDefined();
         expect(await keys.list()).toHaveLength(1);
         await keys.create(newKey());
-        await storage.stop();
-      } finally {
-        await network.close();
-      }
+      });
     });
 
     it('takes a text for itself alone: neither case, accents nor trailing spaces make it another', async () => {

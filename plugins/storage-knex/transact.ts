@@ -8,63 +8,54 @@ import { SightlineError } from '../../src/contract/core/index.ts';
  * 35 KiB of functions a transaction, which were half of what filled the heap's old generation.
  * @param begin the statement that begins it.
  */
-export async function transact<Result>(
-  knex: Knex,
-  begin: string,
-  work: (transaction: Statements) => Promise<Result>,
-): Promise<Result> {
-  const client: Knex.Client = knex.client;
-  const connection: object = await client.acquireConnection();
-  try {
-    const result = await begun(knex, connection, begin, work);
-    await commit(client, connection);
-    return result;
-  } finally {
-    await client.releaseConnection(connection);
-  }
-}
-
-/** The same for what only reads. Nothing of it can fail to become durable, so nobody waits for its end. */
-export async function transactReading<Result>(
-  knex: Knex,
-  begin: string,
-  work: (transaction: Statements) => Promise<Result>,
-): Promise<Result> {
-  const client: Knex.Client = knex.client;
-  const connection: object = await client.acquireConnection();
-  const release = (): Promise<void> => client.releaseConnection(connection);
-  const result = await begun(knex, connection, begin, work).catch(async (error: unknown) => {
-    await release();
-    throw error;
-  });
-  // A connection that fails here is no longer used.
-  void commit(client, connection).then(release, release);
+export async function transact<Result>(knex: Knex, begin: string, work: Work<Result>): Promise<Result> {
+  const { result, commit } = await run(knex, begin, work);
+  await commit();
   return result;
 }
 
-async function begun<Result>(
-  knex: Knex,
-  connection: object,
-  begin: string,
-  work: (transaction: Statements) => Promise<Result>,
-): Promise<Result> {
+/** The same for what only reads: it has nothing to make durable, so nobody waits for its end. */
+export async function transactReading<Result>(knex: Knex, begin: string, work: Work<Result>): Promise<Result> {
+  const { result, commit } = await run(knex, begin, work);
+  // A connection that fails here is not used again.
+  void commit().catch(() => {});
+  return result;
+}
+
+type Work<Result> = (transaction: Statements) => Promise<Result>;
+
+/** A transaction that has done its work, on a connection that its commit gives back. */
+interface Ran<Result> {
+  readonly result: Result;
+  readonly commit: () => Promise<void>;
+}
+
+async function run<Result>(knex: Knex, begin: string, work: Work<Result>): Promise<Ran<Result>> {
   const client: Knex.Client = knex.client;
-  await client.query(connection, begin);
-  const { statements, end } = bind(knex, connection);
+  const connection: object = await client.acquireConnection();
   try {
-    const result = await work(statements);
-    end();
-    return result;
+    await client.query(connection, begin);
+    const { statements, end } = bind(knex, connection);
+    const result = await undoing(client, connection, () => work(statements).finally(end));
+    return { result, commit: () => commit(client, connection) };
   } catch (error) {
-    end();
-    await rollBack(client, connection);
+    await client.releaseConnection(connection);
     throw error;
   }
 }
 
 async function commit(client: Knex.Client, connection: object): Promise<void> {
   try {
-    await client.query(connection, 'COMMIT;');
+    await undoing(client, connection, () => client.query(connection, 'COMMIT;'));
+  } finally {
+    await client.releaseConnection(connection);
+  }
+}
+
+/** Rolls back where the step fails. */
+async function undoing<Result>(client: Knex.Client, connection: object, step: () => Promise<Result>): Promise<Result> {
+  try {
+    return await step();
   } catch (error) {
     await rollBack(client, connection);
     throw error;
