@@ -31,9 +31,9 @@ export interface RequestOptions<Header> {
   readonly onPart?: (part: Reply<Header>) => void;
 }
 
-/** How long a stopped request is waited for. What does not stop, the engine ends itself for a little earlier. */
+/** How long a caller waits for a stopped request. The engine ends itself a little earlier if the statement does not stop. */
 const answerMs = 1_500;
-/** How long an engine may be silent before it is killed: busy with a load on a busy machine, it hears of a stop seconds later. */
+/** When an engine that says nothing to a stop is killed. A load on a busy machine keeps it from reading for seconds. */
 const silenceMs = 15_000;
 
 interface Line {
@@ -77,7 +77,7 @@ export class Asked<Header> implements Pending {
     this.stop(signal ? stopReason(signal) : 'cancelled');
   }
 
-  /** Asks the engine to stop the statement, and kills the engine if it says nothing any more. */
+  /** Asks the engine to stop the statement, and kills the engine if it stays silent. */
   stop(reason: Stopped['reason']): void {
     if (this.#stopped || this.#done) return;
     const stopped = new Stopped(reason);

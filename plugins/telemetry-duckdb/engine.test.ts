@@ -332,14 +332,19 @@ describe('a query that does not stop', () => {
   });
 });
 
+/** An organization with its engine, whose file is open. */
+async function running() {
+  const harness = await gateway();
+  const organizationId = newOrganization();
+  const { sink } = harness.telemetry;
+  if (sink?.newest === undefined) throw new Error('no sink');
+  await sink.committed(organizationId, 'log');
+  return { harness, organizationId, sink, newest: sink.newest.bind(sink), before: await engines(organizationId) };
+}
+
 describe('what is given up while it waits for a load to end', () => {
   it('leaves the load and the engine as they are', async () => {
-    const harness = await gateway();
-    const organizationId = newOrganization();
-    const { sink } = harness.telemetry;
-    if (sink?.newest === undefined) throw new Error('no sink');
-    await sink.committed(organizationId, 'log');
-    const before = await engines(organizationId);
+    const { harness, organizationId, sink, newest, before } = await running();
     const rows = Array.from({ length: 10_000 }, (_, index) => ({
       ...row(`r${index}`),
       attributes: { id: `${index}` },
@@ -353,7 +358,7 @@ describe('what is given up while it waits for a load to end', () => {
     await rejection(sink.retain(organizationId, new Date(0), AbortSignal.timeout(100)));
     const givenUp = performance.now();
     // What only reads does not wait at all.
-    await sink.newest(organizationId, signal);
+    await newest(organizationId, signal);
     expect(ended).toBeUndefined();
     expect((await done) - givenUp).toBeGreaterThan(1_200);
     expect(await engines(organizationId)).toEqual(before);
@@ -363,18 +368,13 @@ describe('what is given up while it waits for a load to end', () => {
 
 describe('an engine that stands still', () => {
   it('goes on where it was once it can, and what was given up meanwhile was answered in time', async () => {
-    const harness = await gateway();
-    const organizationId = newOrganization();
-    const { sink } = harness.telemetry;
-    if (sink?.newest === undefined) throw new Error('no sink');
-    await sink.committed(organizationId, 'log');
-    const before = await engines(organizationId);
+    const { organizationId, sink, newest, before } = await running();
     before.forEach((pid) => process.kill(pid, 'SIGSTOP'));
     const batches = [batch('spans', [row('kept')])];
     const { signal } = new AbortController();
     const loading = sink.load({ organizationId, log: 'log', batches, upTo: { segment: 1, offset: 1 } }, signal);
     const began = performance.now();
-    await rejection(sink.newest(organizationId, AbortSignal.timeout(100)));
+    await rejection(newest(organizationId, AbortSignal.timeout(100)));
     expect(performance.now() - began).toBeLessThan(5_000);
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     before.forEach((pid) => process.kill(pid, 'SIGCONT'));

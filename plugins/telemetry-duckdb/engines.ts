@@ -315,7 +315,7 @@ async function ended(child: NonNullable<EngineProcess['child']>): Promise<void> 
   });
 }
 
-/** The gateway's, which its first start has filled; a folder of the data directory where it has none, as it could not write there. */
+/** The gateway's own, which its start has filled; else, where that cannot be written, one beside the sockets. */
 function compileCache(runDirectory: string): string {
   const own = process.env['NODE_COMPILE_CACHE'];
   return own !== undefined && getCompileCacheDir() !== undefined ? resolve(own) : join(runDirectory, 'compile-cache');
