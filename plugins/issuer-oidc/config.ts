@@ -122,7 +122,7 @@ const checked = authorizationServerSchema.extend({
   accessTokens: accessTokens.optional(),
   enterpriseManaged: z
     .strictObject({
-      enabled: flag.default(false),
+      enabled: flag.default(false).describe('Whether assertions are accepted'),
       issuer: providerUrl.optional().describe('Issuer of the assertions, if it differs from issuer'),
     })
     .prefault({})

@@ -19,12 +19,18 @@ const account = {
 };
 
 const pem = z.string().includes('-----BEGIN');
+const ca = pem.meta({ description: 'Certificate of the authority' });
 
 /** What keeps organizations apart on the server, whatever the SQL says. */
 const serverBoundary = z.discriminatedUnion('by', [
-  z.strictObject({ by: z.literal('query_id') }),
-  z.strictObject({ by: z.literal('role'), role: z.string().includes('{tenant}') }),
-  z.strictObject({ by: z.literal('none') }),
+  z.strictObject({
+    by: z.literal('query_id').meta({ description: 'By the id of each query, which SQL cannot change' }),
+  }),
+  z.strictObject({
+    by: z.literal('role').meta({ description: 'By a role of each tenant' }),
+    role: z.string().includes('{tenant}').meta({ description: 'Name of the role, with {tenant} in it' }),
+  }),
+  z.strictObject({ by: z.literal('none').meta({ description: 'There are no row policies' }) }),
 ]);
 
 const ownName = z.string().regex(/^[A-Za-z_]\w{0,63}$/);
@@ -48,11 +54,21 @@ export const configSchema = z.strictObject({
     .default('sightline')
     .meta({ description: 'User of the gateway, which the set-up creates; username names it once the gateway serves' }),
   tls: z
-    .union([z.strictObject({ ca: pem }), z.strictObject({ ca: pem, cert: pem, key: pem })])
+    .union([
+      z.strictObject({ ca }),
+      z.strictObject({
+        ca,
+        cert: pem.meta({ description: 'Certificate of the gateway' }),
+        key: pem.meta({ description: 'Key of that certificate' }),
+      }),
+    ])
     .optional()
     .meta({ description: 'Certificates (PEM), as ${file:…}; by default the authorities of the system are trusted' }),
   connections: z
-    .record(z.string(), z.strictObject({ ...account, username: z.string().min(1) }))
+    .record(
+      z.string(),
+      z.strictObject({ ...account, username: z.string().min(1).meta({ description: 'Login of this tenant' }) }),
+    )
     .optional()
     .meta({ description: 'Account of each tenant, if tenancy.boundary is connection' }),
   maxConnections: wholeNumber(1, 1_000)

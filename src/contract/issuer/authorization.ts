@@ -20,7 +20,7 @@ export const clientsSchema = z
           .optional()
           .describe('Hosts from which documents are fetched; any public host by default'),
         pinned: z
-          .array(z.looseObject({ client_id: z.url({ protocol: /^https$/ }) }))
+          .array(z.looseObject({ client_id: z.url({ protocol: /^https$/ }).describe('URL of the document') }))
           .default([])
           .describe('Complete documents, which are used as given and never fetched'),
       })
@@ -45,10 +45,7 @@ export const clientsSchema = z
             .regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be 1 to 100 of A-Z a-z 0-9 _ -')
             .describe('Id of the client'),
           clientName: z.string().min(1).max(100).describe('Name on the consent page'),
-          redirectUris: z
-            .array(z.string().min(1))
-            .min(1)
-            .describe('Redirect URIs, compared exactly; the port of a loopback address may differ'),
+          redirectUris: z.array(z.string().min(1)).min(1).describe('Redirect URIs of the client'),
           clientSecret: z
             .string()
             .min(32)

@@ -10,21 +10,40 @@ import {
 } from './schema.ts';
 import type { OrganizationId } from '../core/ids.ts';
 
-const valueType = z.enum(['string', 'uuid', 'int']).default('string');
+const valueType = z.enum(['string', 'uuid', 'int']).default('string').describe('Type of the tenant');
 /** Stands in names for the tenant; what replaces it has only letters, digits, `_` and `-`. */
-const template = z.string().includes('{tenant}');
+const template = z.string().includes('{tenant}').describe('Its name, with {tenant} in it');
+
+const attributeKey = z.string().min(1).describe('Key of the attribute');
 
 const mode = z.discriminatedUnion('mode', [
-  z.strictObject({ mode: z.literal('none'), organization: z.string().min(1) }),
-  z.strictObject({ mode: z.literal('column'), column: z.string().min(1), type: valueType }),
-  z.strictObject({ mode: z.literal('resource_attribute'), key: z.string().min(1) }),
-  z.strictObject({ mode: z.literal('attribute'), key: z.string().min(1) }),
-  z.strictObject({ mode: z.literal('expression'), expression: z.string().min(1), type: valueType }),
-  z.strictObject({ mode: z.literal('database'), template }),
-  z.strictObject({ mode: z.literal('schema'), template }),
-  z.strictObject({ mode: z.literal('dataset'), template }),
-  z.strictObject({ mode: z.literal('table_template'), template }),
-  z.strictObject({ mode: z.literal('connection') }),
+  z.strictObject({
+    mode: z.literal('none').describe('One organization has the whole warehouse'),
+    organization: z.string().min(1).describe('Its name or id'),
+  }),
+  z.strictObject({
+    mode: z.literal('column').describe('A column holds the tenant'),
+    column: z.string().min(1).describe('Name of the column'),
+    type: valueType,
+  }),
+  z.strictObject({
+    mode: z.literal('resource_attribute').describe('A resource attribute holds the tenant'),
+    key: attributeKey,
+  }),
+  z.strictObject({
+    mode: z.literal('attribute').describe('An attribute of the row holds the tenant'),
+    key: attributeKey,
+  }),
+  z.strictObject({
+    mode: z.literal('expression').describe('A SQL expression gives the tenant'),
+    expression: z.string().min(1).describe('SQL expression of the tenant of a row'),
+    type: valueType,
+  }),
+  z.strictObject({ mode: z.literal('database').describe('Each tenant has a database'), template }),
+  z.strictObject({ mode: z.literal('schema').describe('Each tenant has a schema'), template }),
+  z.strictObject({ mode: z.literal('dataset').describe('Each tenant has a dataset'), template }),
+  z.strictObject({ mode: z.literal('table_template').describe('Each tenant has tables'), template }),
+  z.strictObject({ mode: z.literal('connection').describe('Each tenant has a login, named in connections') }),
 ]);
 
 /** The `tenancy` section: whose rows are whose, beneath the caller's SQL. An organization that is no tenant reads nothing. */
@@ -69,6 +88,8 @@ const source = z.strictObject({
     .describe('Predicates with {start} or {end} that use the sort key or the partitions'),
 });
 
+const table = z.union([z.literal(false), source]).describe('Where its rows are read; false if there are none');
+
 /** The `mapping` section of a telemetry plugin's config. */
 export const mappingSchema = z.strictObject({
   preset: z
@@ -82,9 +103,9 @@ export const mappingSchema = z.strictObject({
     .describe('Names of the preset that differ in this warehouse: database, tables'),
   tables: z
     .strictObject({
-      spans: z.union([z.literal(false), source]).optional(),
-      metrics: z.union([z.literal(false), source]).optional(),
-      logs: z.union([z.literal(false), source]).optional(),
+      spans: table.optional(),
+      metrics: table.optional(),
+      logs: table.optional(),
     })
     .default({})
     .describe('How each table is read; false if the warehouse has none'),

@@ -36,7 +36,8 @@ const scimSchema = z
         }),
       )
       .max(1_000)
-      .default([]),
+      .default([])
+      .describe('One for each organization'),
   })
   .prefault({})
   .describe('Organizations whose people are provisioned by SCIM 2.0');
