@@ -11,6 +11,8 @@ export type NewRow<Table extends OrganizationTable> = Omit<OrganizationTables[Ta
 /**
  * The only way to an organization's tables: every statement that begins here carries the organization, so one without it
  * cannot be written. Conditions are only ever added with `where` and grouped alternatives, never with a bare `orWhere`.
+ *
+ * Statements begun together (`Promise.all`) run in that order. PostgreSQL gets them in one round trip.
  */
 export class Scope {
   readonly organizationId: OrganizationId;
@@ -117,8 +119,10 @@ export class Scope {
   /** Locks the counter until the transaction ends and tells its value, 0 at first. */
   async lockCounter(name: string): Promise<number> {
     // Leaves an existing row unchanged, but makes every engine lock it at once.
-    await this.upsert('counters', { name, value: 0 }, ['organization_id', 'name'], ['name']);
-    const row = await this.from('counters').where({ name }).first('value');
+    const [, row] = await Promise.all([
+      this.upsert('counters', { name, value: 0 }, ['organization_id', 'name'], ['name']),
+      this.from('counters').where({ name }).first('value'),
+    ]);
     return integer(row?.value ?? 0);
   }
 
@@ -128,12 +132,14 @@ export class Scope {
 
   /** The counter's next value. The row stays locked until the transaction ends, so numbers have neither gaps nor doubles. */
   async next(name: string): Promise<number> {
-    await this.#knex
-      .into('counters')
-      .insert(this.#owned({ name, value: 1 }))
-      .onConflict(['organization_id', 'name'])
-      .merge({ value: this.#knex.raw('counters.value + 1') });
-    const row = await this.from('counters').where({ name }).first('value');
+    const [, row] = await Promise.all([
+      this.#knex
+        .into('counters')
+        .insert(this.#owned({ name, value: 1 }))
+        .onConflict(['organization_id', 'name'])
+        .merge({ value: this.#knex.raw('counters.value + 1') }),
+      this.from('counters').where({ name }).first('value'),
+    ]);
     return integer(row?.value ?? 0);
   }
 

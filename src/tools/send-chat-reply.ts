@@ -57,7 +57,7 @@ export function createSendChatReply(deps: SendChatReplyDependencies): Tool {
               : `Call start_chat with your message and incident_id ${found.incidentId}: it joins the same incident.`,
         });
       }
-      const author = await authorOf(principal, workspace);
+      const author = authorOf(principal);
       if (asksToCancel(args.message)) {
         const chat = await deps.cancelChat(workspace, found.id, author);
         const { id, status } = chat;

@@ -42,7 +42,7 @@ export function createStartChat(deps: ChatWriterDependencies): Tool {
       const { chat } = await workspace.chats.start({
         title: oneLine(args.title ?? chatTitle(args.message)),
         message: args.message,
-        author: await authorOf(principal, workspace),
+        author: authorOf(principal),
         engine: deps.engine,
         incidentId: incident?.id,
         idempotencyKey: args.idempotency_key,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Principal } from '../contract/issuer/index.ts';
-import type { Actor, Chat, Incident, Page, Storage, Workspace } from '../contract/storage/index.ts';
-import { isId, shortened, type ToolName } from '../contract/core/index.ts';
+import type { Actor, Chat, Incident, Page, Storage } from '../contract/storage/index.ts';
+import { shortened, type ToolName } from '../contract/core/index.ts';
 import { pageOf } from './references.ts';
 import { createFence, type Fence } from './result.ts';
 
@@ -17,11 +17,8 @@ export interface ChatWriterDependencies {
 }
 
 /** The principal as the author of what it writes: a person by e-mail, a key by the name an admin gave it. */
-export async function authorOf(principal: Principal, workspace: Workspace): Promise<Actor> {
-  const { kind, subject } = principal;
-  if (kind === 'user') return { kind, id: subject, name: principal.email ?? subject };
-  const key = isId('ak', subject) ? await workspace.keys.get(subject) : undefined;
-  return { kind, id: subject, name: key?.name ?? subject };
+export function authorOf({ kind, subject, email, name }: Principal): Actor {
+  return { kind, id: subject, name: email ?? name ?? subject };
 }
 
 /** An object whose members the output schema names in words: all eight tools together have 4,000 tokens. */

@@ -186,7 +186,7 @@ export async function startMcpServer(options: TestServerOptions): Promise<TestSe
     tokens,
     organizationId,
     async mint(granted = scopes, subject = newId('ak')) {
-      keys.set(subject, { organizationId, scopes: granted });
+      keys.set(subject, { organizationId, name: subject, scopes: granted });
       const now = Math.floor(Date.now() / 1_000);
       return tokens.sign({
         iss: origin,

@@ -136,14 +136,15 @@ export function clientConfig(settings: ServerSettings, statementMs: number | und
     application_name: 'sightline',
     keepAlive: true,
     connectionTimeoutMillis: connectMs,
+    // What a transaction says at once is sent at once, and answered in that order.
+    pipeline: true,
     ...(statementMs !== undefined && { query_timeout: statementMs + networkMs }),
   };
 }
 
 /** For look-ups, which come before an organization is known: its policies let every row through. */
 export async function openLink(settings: ServerSettings): Promise<Link> {
-  // Each look-up is sent when it is asked, and is answered in its turn.
-  const client = new Client({ ...clientConfig(settings, undefined), query_timeout: lookupMs, pipeline: true });
+  const client = new Client({ ...clientConfig(settings, undefined), query_timeout: lookupMs });
   const link = new PostgresLink(client);
   try {
     await client.connect();

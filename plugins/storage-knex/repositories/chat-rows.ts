@@ -43,8 +43,10 @@ export function toMessage(row: RowIn<'chat_messages'>): ChatMessage {
 
 /** Reads the chat with its row locked until the transaction ends. */
 export async function lockChat(scope: Scope, id: ChatId): Promise<Chat> {
-  await scope.from('chats').where({ id }).update({ id });
-  const row = await scope.from('chats').where({ id }).first();
+  const [, row] = await Promise.all([
+    scope.from('chats').where({ id }).update({ id }),
+    scope.from('chats').where({ id }).first(),
+  ]);
   if (row === undefined) throw new SightlineError('not_found', 'There is no such chat.');
   return toChat(row);
 }
@@ -72,12 +74,14 @@ export async function advanceChat(
     updatedAt: new Date(Math.max(now.getTime(), chat.updatedAt.getTime() + 1)),
     lastSeq: chat.lastSeq + (added === undefined ? 0 : 1),
   };
-  if (added !== undefined) await insertMessage(scope, chat.id, next.lastSeq, now, added);
-  await scope
-    .from('chats')
-    .where({ id: chat.id })
-    .update({ status, updated_at: next.updatedAt.getTime(), last_seq: next.lastSeq });
-  await announceChat(scope, 'chat.updated', next, now);
+  await Promise.all([
+    added === undefined ? undefined : insertMessage(scope, chat.id, next.lastSeq, now, added),
+    scope
+      .from('chats')
+      .where({ id: chat.id })
+      .update({ status, updated_at: next.updatedAt.getTime(), last_seq: next.lastSeq }),
+    announceChat(scope, 'chat.updated', next, now),
+  ]);
   return next;
 }
 

@@ -16,7 +16,7 @@ import type { Scope } from '../scope.ts';
 import { searchText } from '../paging.ts';
 import { advanceChat, insertMessage, listChats, lockChat, toChat, toMessage, type NewMessage } from './chat-rows.ts';
 import { requireIncident } from './incident-rows.ts';
-import { insertQueued, queueForChat, resume, takeWaiting } from './investigation-rows.ts';
+import { insertQueued, nextPosition, queueForChat, resume, takeWaiting } from './investigation-rows.ts';
 import { announceChat } from './webhook-outbox.ts';
 import { OrganizationRepository } from './repository.ts';
 
@@ -31,13 +31,17 @@ interface Written {
 export class Chats extends OrganizationRepository implements ChatRepository {
   start(input: NewChat): Promise<Written> {
     return this.database.write(async (scope) => {
-      await scope.refuseErased(input.author.id);
       const now = this.now();
       const ids = { chat: newId('chat', now.getTime()), message: newId('msg', now.getTime()) };
-      const earlier = await remember(scope, ['start', null, input.author, input.idempotencyKey], ids, now);
+      const { author, incidentId, engine } = input;
+      const [earlier, position] = await Promise.all([
+        remember(scope, ['start', null, author, input.idempotencyKey], ids, now),
+        // A gap, where it is not used, changes no order.
+        nextPosition(scope),
+        scope.refuseErased(author.id),
+      ]);
       if (earlier !== undefined) return earlier;
 
-      const { author, incidentId, engine } = input;
       if (incidentId !== undefined) await requireIncident(scope, incidentId);
       const waiting = incidentId === undefined ? undefined : await takeWaiting(scope, incidentId);
       const question = waiting?.question ?? undefined;
@@ -53,16 +57,19 @@ export class Chats extends OrganizationRepository implements ChatRepository {
         updated_at: now.getTime(),
         last_seq: question === undefined ? 1 : 2,
       };
-      await scope.insert('chats', row);
-      const first = { id: ids.message, role: 'user', author, content: input.message } as const;
-      if (waiting !== undefined && question !== undefined) {
-        await insertMessage(scope, ids.chat, 1, now, asked(question, waiting.engine));
-      }
-      const message = await insertMessage(scope, ids.chat, row.last_seq, now, first);
-      if (waiting !== undefined) await resume(scope, waiting, { chatId: ids.chat, engine }, now);
-      else await insertQueued(scope, { chatId: ids.chat, engine, incidentId }, now);
       const chat = toChat({ ...row, organization_id: scope.organizationId });
-      await announceChat(scope, 'chat.created', chat, now);
+      const first = { id: ids.message, role: 'user', author, content: input.message } as const;
+      const [, , message] = await Promise.all([
+        scope.insert('chats', row),
+        waiting !== undefined && question !== undefined
+          ? insertMessage(scope, ids.chat, 1, now, asked(question, waiting.engine))
+          : undefined,
+        insertMessage(scope, ids.chat, row.last_seq, now, first),
+        waiting === undefined
+          ? insertQueued(scope, { chatId: ids.chat, engine, incidentId }, position, now)
+          : resume(scope, waiting, { chatId: ids.chat, engine }, now),
+        announceChat(scope, 'chat.created', chat, now),
+      ]);
       return { chat, message };
     });
   }
@@ -70,9 +77,8 @@ export class Chats extends OrganizationRepository implements ChatRepository {
   async reply(id: ChatId, input: NewReply): Promise<Written> {
     const written = await this.database.write(async (scope) => {
       const now = this.now();
-      await scope.refuseErased(input.author.id);
-      const chat = await lockChat(scope, id);
       const { author, engine } = input;
+      const [chat] = await Promise.all([lockChat(scope, id), scope.refuseErased(author.id)]);
       if (chat.createdBy.kind !== author.kind || chat.createdBy.id !== author.id) {
         throw new SightlineError('forbidden', 'Only who started this chat may reply to it.', {
           hint: 'Start a chat of your own about the same matter.',
@@ -187,8 +193,10 @@ async function remember(
   if (idempotencyKey === undefined) return undefined;
   const digest = sha256(JSON.stringify([operation, chatId, author.kind, author.id, idempotencyKey]));
   const note = { digest, chat_id: ids.chat, message_id: ids.message, at: now.getTime() };
-  await scope.insertIfAbsent('chat_requests', note, ['organization_id', 'digest']);
-  const noted = await scope.from('chat_requests').where({ digest }).first();
+  const [, noted] = await Promise.all([
+    scope.insertIfAbsent('chat_requests', note, ['organization_id', 'digest']),
+    scope.from('chat_requests').where({ digest }).first(),
+  ]);
   if (noted === undefined || noted.message_id === ids.message) return undefined;
   const chat = await scope.from('chats').where({ id: noted.chat_id }).first();
   if (chat === undefined) return undefined;

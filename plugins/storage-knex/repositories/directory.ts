@@ -206,10 +206,11 @@ class LiveAccess {
 
   constructor(database: Database) {
     this.key = database.lookup(
-      'select k.organization_id, k.scopes from api_key_secrets s join api_keys k on k.id = s.key_id' +
+      'select k.organization_id, k.name, k.scopes from api_key_secrets s join api_keys k on k.id = s.key_id' +
         ` where s.key_id = ? and s.id = ? and k.paused_at is null and ${ofLiveOrganization('k')}`,
       (row) => ({
         organizationId: toId('org', row['organization_id']),
+        name: String(row['name']),
         scopes: this.#parseScopes(String(row['scopes'])),
       }),
     );

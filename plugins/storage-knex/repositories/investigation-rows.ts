@@ -39,10 +39,20 @@ export interface NewInvestigation {
   readonly engine: string;
 }
 
-export async function insertQueued(scope: Scope, input: NewInvestigation, now: Date): Promise<Investigation> {
+/** In the queue of the organization. */
+export function nextPosition(scope: Scope): Promise<number> {
+  return scope.next('investigation');
+}
+
+export async function insertQueued(
+  scope: Scope,
+  input: NewInvestigation,
+  position: number,
+  now: Date,
+): Promise<Investigation> {
   const row = {
     id: newId('inv', now.getTime()),
-    position: await scope.next('investigation'),
+    position,
     chat_id: input.chatId ?? null,
     incident_id: input.incidentId ?? null,
     status: 'queued',
@@ -76,7 +86,9 @@ export async function queueForChat(
     .whereIn('status', ['queued', 'waiting'])
     .orderBy(['status', { column: 'position', order: 'desc' }])
     .first();
-  if (present === undefined) return insertQueued(scope, { chatId, engine, incidentId }, now);
+  if (present === undefined) {
+    return insertQueued(scope, { chatId, engine, incidentId }, await nextPosition(scope), now);
+  }
   return present.status === 'queued' ? toInvestigation(present) : resume(scope, present, { chatId, engine }, now);
 }
 

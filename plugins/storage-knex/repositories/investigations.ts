@@ -14,6 +14,7 @@ import { advanceChat, lockChat, type NewMessage } from './chat-rows.ts';
 import { requireIncident } from './incident-rows.ts';
 import {
   insertQueued,
+  nextPosition,
   type NewInvestigation,
   queueForChat,
   requireHeld,
@@ -50,7 +51,7 @@ export class Investigations extends OrganizationRepository implements Investigat
     const investigation = await this.database.write(async (scope) => {
       const now = this.now();
       if (incidentId !== undefined) await requireIncident(scope, incidentId);
-      if (chatId === undefined) return insertQueued(scope, input, now);
+      if (chatId === undefined) return insertQueued(scope, input, await nextPosition(scope), now);
       const chat = await lockChat(scope, chatId);
       await advanceChat(scope, chat, 'running', now);
       return queueForChat(scope, { chatId, engine, incidentId: incidentId ?? chat.incidentId }, now);

@@ -19,6 +19,8 @@ export interface Principal {
   readonly clientId: string;
   /** For people only; what `waiting_on: "me"` is matched with. */
   readonly email?: string;
+  /** For keys only: what an admin called it. */
+  readonly name?: string;
 }
 
 export interface Issuer extends Component {

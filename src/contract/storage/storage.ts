@@ -123,6 +123,7 @@ export interface Lease {
 
 export interface LiveKey {
   readonly organizationId: OrganizationId;
+  readonly name: string;
   readonly scopes: readonly Scope[];
 }
 

@@ -65,7 +65,7 @@ describe('proving a key', () => {
         async liveKey(shown, secretId) {
           asked.live += 1;
           if (shown !== id || !secrets.some((secret) => secret.id === secretId)) return undefined;
-          return { organizationId, scopes: ['telemetry:read'] };
+          return { organizationId, name: 'nightly', scopes: ['telemetry:read'] };
         },
       },
     });

@@ -8,7 +8,7 @@ import type { ApiKeyWithHashes, Directory, LiveKey } from '../../contract/storag
 type Candidates = ApiKeyWithHashes['secrets'];
 
 /** The key behind a token request, after one of its secrets was shown: all that its token says comes from here. */
-export interface ProvenKey extends LiveKey {
+export interface ProvenKey extends Pick<LiveKey, 'organizationId' | 'scopes'> {
   readonly id: KeyId;
   readonly secretId: SecretId;
 }

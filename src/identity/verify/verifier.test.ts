@@ -47,7 +47,7 @@ function world(lookUps: Partial<Pick<Directory, 'liveKey'>> = {}) {
     keySetCalls: 0,
     keySetError: undefined,
     directoryError: undefined,
-    key: { organizationId, scopes: ['telemetry:read', 'chats:read'] },
+    key: { organizationId, name: 'nightly', scopes: ['telemetry:read', 'chats:read'] },
     member: { email: 'a@example.com', role: 'admin' },
     used: [],
     granted: ['telemetry:read'],
@@ -121,6 +121,7 @@ describe('createVerifier', () => {
       organizationId,
       clientId: keyId,
       role: 'member',
+      name: 'nightly',
       scopes: new Set<Scope>(['telemetry:read']),
     });
     expect(Object.isFrozen(principal)).toBe(true);
@@ -254,16 +255,16 @@ describe('createVerifier', () => {
   });
 
   it('answers with the same principal as long as the directory says the same, and follows what is new', async () => {
-    let answer: LiveKey | undefined = { organizationId, scopes: ['telemetry:read'] };
+    let answer: LiveKey | undefined = { organizationId, name: 'nightly', scopes: ['telemetry:read'] };
     const { request } = world({ liveKey: async () => answer });
     const carried = carrying(`Bearer ${await sign(good)}`);
     const principal = await request(carried);
     expect(await request(carried)).toBe(principal);
     // Another one that says the same.
-    answer = { organizationId, scopes: ['telemetry:read'] };
+    answer = { organizationId, name: 'nightly', scopes: ['telemetry:read'] };
     expect(await request(carried)).toBe(principal);
     expect(await request(carried)).toBe(principal);
-    answer = { organizationId, scopes: [] };
+    answer = { organizationId, name: 'nightly', scopes: [] };
     expect(await request(carried)).toMatchObject({ scopes: new Set() });
     answer = undefined;
     await expect(request(carried)).rejects.toMatchObject(refused);
@@ -292,9 +293,9 @@ describe('createVerifier', () => {
     const { verify, state } = world();
     const token = await sign(good);
     await verify(token);
-    state.key = { organizationId, scopes: [] };
+    state.key = { organizationId, name: 'nightly', scopes: [] };
     expect((await verify(token)).scopes.size).toBe(0);
-    state.key = { organizationId: newId('org'), scopes: ['telemetry:read'] };
+    state.key = { organizationId: newId('org'), name: 'nightly', scopes: ['telemetry:read'] };
     await expect(verify(token)).rejects.toMatchObject(refused);
     state.key = undefined;
     await expect(verify(token)).rejects.toMatchObject(refused);

@@ -62,6 +62,7 @@ interface Live {
   /** Undefined where the token alone says what may be done. */
   readonly scopes?: readonly Scope[];
   readonly email?: string;
+  readonly name?: string;
 }
 
 /** Checks of signatures, which strangers can ask for: 256 µs each. */
@@ -141,8 +142,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
         return settle(
           known,
           () => directory.liveKey(claims.subject, claims.secretId),
-          ({ organizationId, scopes }) =>
-            organizationId === claims.organizationId ? { role: 'member', scopes } : undefined,
+          ({ organizationId, name, scopes }) =>
+            organizationId === claims.organizationId ? { role: 'member', name, scopes } : undefined,
         );
     }
   }
@@ -188,7 +189,7 @@ function unanswered(cause: unknown): SightlineError {
 }
 
 function isSame(one: Live, other: Live): boolean {
-  if (one.role !== other.role || one.email !== other.email) return false;
+  if (one.role !== other.role || one.email !== other.email || one.name !== other.name) return false;
   const [some, others] = [one.scopes, other.scopes];
   if (some === others) return true;
   return some?.length === others?.length && some?.every((scope, index) => scope === others?.[index]) === true;
@@ -205,6 +206,7 @@ function createPrincipal(claims: KnownClaims, live: Live): Principal {
     role: live.role,
     scopes: setOf(granted === undefined ? claims.scopes : claims.scopes.filter((scope) => granted.includes(scope))),
     ...(live.email === undefined ? {} : { email: live.email }),
+    ...(live.name === undefined ? {} : { name: live.name }),
   });
 }
 

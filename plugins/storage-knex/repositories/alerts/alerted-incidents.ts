@@ -16,7 +16,7 @@ import type { Scope } from '../../scope.ts';
 import { applyPatch } from '../incident-changes.ts';
 import { toIncident } from '../incident-rows.ts';
 import { openIncident, saveChanges } from '../incidents.ts';
-import { insertQueued } from '../investigation-rows.ts';
+import { insertQueued, nextPosition } from '../investigation-rows.ts';
 import {
   commonGroup,
   Groups,
@@ -202,7 +202,8 @@ export class AlertedIncidents {
       this.#now,
     );
     if (investigated) {
-      await insertQueued(this.#scope, { incidentId: incident.id, engine: this.#engine }, this.#now);
+      const position = await nextPosition(this.#scope);
+      await insertQueued(this.#scope, { incidentId: incident.id, engine: this.#engine }, position, this.#now);
       this.#queued += 1;
     }
     this.#opened.push({ incident, source });
