@@ -1,11 +1,12 @@
 import { chmodSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { newId, SightlineError, type Host } from '../../src/contract/core/index.ts';
+import type { AuditRecord } from '../../src/contract/storage/index.ts';
 import { testHost } from '../../test/contract/host.ts';
 import { rejection } from '../../test/contract/runner.ts';
 import {
@@ -65,6 +66,15 @@ async function startSeen(): Promise<{ readonly storage: KnexStorage; readonly co
   if (seen === undefined) throw new Error('no connection was made');
   return { storage, connection: seen };
 }
+
+const call = (): AuditRecord => ({
+  at: new Date(),
+  event: 'tool.call',
+  subject: 's',
+  requestId: 'r',
+  target: 't',
+  outcome: 'ok',
+});
 
 describe('the configuration', () => {
   const parse = (config: unknown) => plugin.configSchema.safeParse(config);
@@ -222,6 +232,33 @@ describe('a full disk', () => {
     expect((await incidents.list({ limit: 1 })).items).toEqual([]);
     await connection.writer.raw('PRAGMA max_page_count = 1000000');
     expect((await incidents.create(large, ada)).number).toBe(1);
+  });
+});
+
+describe('a file that is replaced under the gateway', () => {
+  it.each([
+    ['deleted', () => rm(file)],
+    ['restored from a copy', () => rename(join(directory, 'copy'), file)],
+  ] as const)('is told when it was %s, and nothing is acknowledged that would be lost', async (how, replace) => {
+    const before = await start();
+    const { id } = await before.directory.createOrganization({ name: 'Acme' });
+    await before.stop();
+    await copyFile(file, join(directory, 'copy'));
+    const storage = await start();
+    const { incidents, audit } = storage.workspace(id);
+    await incidents.create(newIncident(), ada);
+    await replace();
+    const said = {
+      code: 'unavailable',
+      operatorMessage: expect.stringContaining(`${file} cannot be used: it was moved, deleted or replaced`),
+    };
+    expect(await rejection(incidents.create(newIncident(), ada))).toMatchObject(said);
+    expect(await rejection(audit.append([call()]))).toMatchObject(said);
+    expect(await rejection(storage.directory.createOrganization({ name: 'Beta' }))).toMatchObject(said);
+    await storage.stop();
+    // As the message says: what is left of the log would be read into the copy.
+    for (const beside of ['-wal', '-shm']) await rm(`${file}${beside}`, { force: true });
+    expect(await (await start()).directory.organizations()).toHaveLength(how === 'deleted' ? 0 : 1);
   });
 });
 
@@ -482,9 +519,7 @@ describe('the statements of an organization', () => {
     await investigations.enqueue({ chatId: chat.id, engine: 'e' });
     await investigations.ofIncident(incident.id);
     await chats.cancel(chat.id, ada);
-    await audit.append([
-      { at: new Date(), event: 'tool.call', subject: 's', requestId: 'r', target: 't', outcome: 'ok' },
-    ]);
+    await audit.append([call()]);
     await audit.list({ limit: 5, before: new Date() });
     await keys.revoke(key.id);
     await storage.stop();

@@ -2,6 +2,7 @@ import { reasons, type SightlineError } from '../../../src/contract/core/index.t
 import type { Fault } from '../dialect.ts';
 import { member, textMember, unusable } from '../errors.ts';
 import { noWriteAhead } from './execute.ts';
+import { replaced } from './in-place.ts';
 
 /** SQLite's primary result codes (sqlite.org/rescode.html); the extended ones carry them in the low byte. */
 const result = {
@@ -52,6 +53,10 @@ const systemReasons = reasons({
   EISDIR: ['it is a folder'],
   'ENOSPC EDQUOT': ['the disk is full', 'Free some space; what was stored is intact.'],
   'EMFILE ENFILE': ['too many files are open'],
+  [replaced]: [
+    'it was moved, deleted or replaced while this process had it open',
+    'Stop the gateway, remove the files -wal and -shm beside it, restore once more, and start.',
+  ],
   [noWriteAhead]: ['it lies on a file system that SQLite cannot share', 'Put the data directory on a local disk.'],
 });
 

@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { ColumnValue } from '../tables.ts';
+import { requireInPlace } from './in-place.ts';
 
 /** More at once save nothing, and what is left over goes one by one. */
 const rowsAStatement = 8;
@@ -78,7 +79,9 @@ export function execute(connection: DatabaseSync, task: Task): Answer {
   // The write lock is taken at once: a transaction that reads first and writes later cannot upgrade its lock when another
   // process has written in between, and waiting would not help it.
   const statement = connection.prepare(sql === 'BEGIN;' ? 'BEGIN IMMEDIATE;' : sql);
-  return statement.columns().length > 0 ? statement.all(...bindings) : statement.run(...bindings);
+  const answer = statement.columns().length > 0 ? statement.all(...bindings) : statement.run(...bindings);
+  if (sql === 'COMMIT;') requireInPlace(connection);
+  return answer;
 }
 
 /** One transaction with a savepoint for each append: a failing append does not affect the others. */
@@ -87,6 +90,7 @@ function appendAll(connection: DatabaseSync, appends: readonly Append[]): readon
   try {
     const appended = appends.map((each) => append(connection, each));
     connection.exec('COMMIT');
+    requireInPlace(connection);
     return appended;
   } catch (error) {
     if (connection.isTransaction) connection.exec('ROLLBACK');

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { noWriteAhead } from './execute.ts';
+import { noteFile } from './in-place.ts';
 
 interface OpenOptions {
   /** How long a statement may block the event loop for another process's lock. */
@@ -20,6 +21,7 @@ export function openDatabase(filename: string, { blockingMs, readOnly }: OpenOpt
     database.exec('PRAGMA secure_delete = ON');
     // A planted view or trigger must not reach functions with effects.
     database.exec('PRAGMA trusted_schema = OFF');
+    noteFile(database);
     return database;
   } catch (error) {
     database.close();
