@@ -48,13 +48,7 @@ describe('what lies outside the gateway', () => {
     ['of the environment', false],
     ['of the configuration', true],
   ])('is asked through the proxy %s, and a forgotten trustProxy is told', async (_where, configured) => {
-    const asked: (string | undefined)[] = [];
-    const proxy = createServer();
-    proxy.on('connect', (request, socket) => {
-      asked.push(request.url);
-      socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
-    });
-    const port = await listen(proxy);
+    const { proxy, port, asked } = await deadEnd();
     try {
       await write({
         publicUrl: 'https://sightline.invalid',
@@ -76,6 +70,20 @@ describe('what lies outside the gateway', () => {
         'publicUrl warn',
       ]);
       expect(ended.stdout + ended.stderr).not.toContain('not-to-be-said');
+    } finally {
+      proxy.close();
+    }
+  });
+
+  it("reaches a webhook's receiver through the proxy", async () => {
+    const { proxy, port, asked } = await deadEnd();
+    try {
+      await write({ network: { proxy: `http://127.0.0.1:${port}` } });
+      await box.run('org', 'create', 'acme');
+      const added = await box.run('webhook', 'add', 'https://hooks.invalid/sightline', '--org', 'acme', '--json');
+      const { id } = z.object({ id: z.string() }).parse(JSON.parse(added.stdout));
+      const tested = await box.run('webhook', 'test', id, '--org', 'acme');
+      expect([tested.code, asked]).toEqual([1, ['hooks.invalid:443']]);
     } finally {
       proxy.close();
     }
@@ -156,4 +164,15 @@ async function withProvider(certificate: Certificate, work: (issuer: string) => 
     server.close();
     server.closeAllConnections();
   }
+}
+
+/** A proxy that reaches nobody, and notes who was asked for. */
+async function deadEnd() {
+  const asked: (string | undefined)[] = [];
+  const proxy = createServer();
+  proxy.on('connect', (request, socket) => {
+    asked.push(request.url);
+    socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+  });
+  return { proxy, port: await listen(proxy), asked };
 }
