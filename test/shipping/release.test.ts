@@ -180,7 +180,11 @@ describe('a release', () => {
     });
 
     it('is run by a user who is not root and can write nothing of it but one volume', async () => {
-      expect(config).toMatchObject({ User: '1000:1000', Entrypoint: ['node', ...nodeOptions, 'bin/sightline.js'] });
+      expect(config).toMatchObject({
+        User: '1000:1000',
+        Entrypoint: ['node', ...nodeOptions, 'bin/sightline.js'],
+        Cmd: ['serve', '--no-demo'],
+      });
       expect(config.Volumes).toEqual({ [dirname(dataDirectory)]: {} });
       expect(await printed('id', '-u')).toBe('1000\n');
       // What it may not even list it cannot write in either.
@@ -192,7 +196,8 @@ describe('a release', () => {
       'serves from nothing to the first right answer, and ends by SIGTERM',
       async () => {
         expect(await isHealthy()).toBe(false);
-        const child = spawn('buildah', inside(...config.Entrypoint, ...config.Cmd), {
+        // As the README says it: with the demo.
+        const child = spawn('buildah', inside(...config.Entrypoint, 'serve'), {
           stdio: ['ignore', 'pipe', 'pipe'],
         });
         const ended = once(child, 'close');
@@ -207,10 +212,10 @@ describe('a release', () => {
           });
           const command = ['key', 'create', '--org', 'default', '--name', 'test', '--scopes', 'all', '--json'];
           const key = credentials.parse(JSON.parse(await printed(...config.Entrypoint, ...command)));
-          const answer = await callTool(url, await exchange(url, key), 'query_otel', {
-            sql: 'SELECT count(*) FROM otel.logs',
-          });
-          expect(answer).toMatchObject({ isError: false, structured: { rows: [['0']] } });
+          const token = await exchange(url, key);
+          const incidents = async () => (await callTool(url, token, 'list_incidents', {})).structured;
+          await until('the incident has its cause', async () => JSON.stringify(await incidents()).includes('"cause":'));
+          expect(await incidents()).toMatchObject({ incidents: [{ key: 'INC-1', cause: { service: 'payment' } }] });
         } finally {
           // Of the gateway, since buildah passes no signal on.
           const stop = `process.kill(JSON.parse(require('fs').readFileSync('${dataDirectory}/gateway.json')).pid)`;
