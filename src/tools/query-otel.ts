@@ -98,7 +98,7 @@ async function withNewest(
 }
 
 const empty =
-  'No telemetry of this organization is stored: none was received, or all of it has expired. get_ingest_config says how to send.';
+  'No telemetry of this organization can be queried: none was received, or not yet loaded (a second or two), or all of it has expired. get_ingest_config says how to send.';
 
 function foundNothing({ rowCount, rowsJson }: QueryResult): boolean {
   return rowCount === 0 || (rowCount === 1 && /^\[(?:"0"|0|null)(?:,(?:"0"|0|null))*\]$/.test(rowsJson.toString()));

@@ -317,6 +317,7 @@ describe('a key of the admin interface', () => {
     expect((await send('patch', path, { secret })).status).toBe(405);
     expect((await send('get', '/organizations/Acme/nothing', { secret })).status).toBe(404);
     expect((await send('get', `${path}?x=1`, { secret })).status).toBe(400);
+    expect((await send('post', `${path}?name=x`, { secret, body: { name: 'x' } })).status).toBe(400);
     expect((await send('get', '/organizations/%ff/keys', { secret })).status).toBe(400);
   });
 

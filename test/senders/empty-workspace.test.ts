@@ -13,7 +13,7 @@ describe('a query that finds nothing', () => {
   it('says how to send where nothing was ever received, and then when something last came', async () => {
     for (const sql of ['SELECT name FROM otel.spans', 'SELECT count(*) FROM otel.logs']) {
       const said = await warnings(sql);
-      expect(said).toContain('No telemetry of this organization is stored');
+      expect(said).toContain('No telemetry of this organization can be queried');
       expect(said).toContain('get_ingest_config');
       expect(said).not.toContain('look further back');
     }

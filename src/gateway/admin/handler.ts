@@ -84,7 +84,14 @@ export function createAdminHandler(options: AdminHandlerOptions) {
     let outcome = 'internal';
     try {
       authorize(key, operation, named, organization);
-      const asked = operation.method === 'post' ? await readBody(request) : Object.fromEntries(searchParams);
+      const inBody = operation.method === 'post';
+      if (inBody && searchParams.size > 0) {
+        throw new SightlineError(
+          'invalid_argument',
+          'A POST takes what it is about in its body, and none in the query.',
+        );
+      }
+      const asked = inBody ? await readBody(request) : Object.fromEntries(searchParams);
       if (Object.keys(asked).some((name) => name in inPath)) {
         throw new SightlineError('invalid_argument', 'A name of the path is in the body or query, too.');
       }
