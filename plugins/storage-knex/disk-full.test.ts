@@ -1,47 +1,26 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SightlineError } from '../../src/contract/core/index.ts';
 import type { Storage } from '../../src/contract/storage/index.ts';
 import { ada, newChat, newKey } from '../../test/contract/storage/stage.ts';
-import { embeddedServer, type EmbeddedServer } from '../../test/support/postgres.ts';
+import { embeddedServer } from '../../test/support/postgres.ts';
+import { smallDisk } from '../../test/support/small-disk.ts';
 import { postgresStore, type ServerStore } from './support/store.ts';
 
 /* PostgreSQL, whose tables lie on a file system of 32 MiB. Its log has room: without that the server ends, as in a crash. */
 
-const run = promisify(execFile);
+const disk = await smallDisk(32, 'postgres');
+const server = disk && (await embeddedServer());
 
-interface Small {
-  readonly server: EmbeddedServer;
-  readonly directory: string;
-}
-
-async function onSmallDisk(): Promise<Small> {
-  const directory = await mkdtemp(join(tmpdir(), 'sl-disk-'));
-  const { stdout } = await run('id', ['-u', 'postgres']);
-  await run('mount', ['-t', 'tmpfs', '-o', `size=32m,mode=700,uid=${stdout.trim()}`, 'tmpfs', directory]);
-  const server = await embeddedServer();
-  await server.admin(`CREATE TABLESPACE small LOCATION '${directory}'`);
-  return { server, directory };
-}
-
-const small = await onSmallDisk().catch((error: unknown) => {
-  if (process.env['REQUIRE_SERVICES'] === '1') throw error;
-  process.stderr.write('not run: PostgreSQL on a full disk, which takes root to mount one\n');
-  return undefined;
-});
-
-(small === undefined ? describe.skip : describe)('the disk under PostgreSQL', () => {
+(server === undefined ? describe.skip : describe)('the disk under PostgreSQL', () => {
   let store: ServerStore;
   let storage: Storage;
 
   beforeAll(async () => {
-    if (small === undefined) return;
-    store = await postgresStore(small.server);
+    if (server === undefined) return;
+    await server.admin(`CREATE TABLESPACE small LOCATION '${disk?.directory}'`);
+    store = await postgresStore(server);
     await store.admin('GRANT CREATE ON TABLESPACE small TO public');
     await store.admin(`ALTER DATABASE ${store.database} SET default_tablespace = small`);
     await store.admin(`CREATE TABLE ballast AS SELECT repeat('x', 2000) AS text FROM generate_series(1, 2000)`);
@@ -50,11 +29,8 @@ const small = await onSmallDisk().catch((error: unknown) => {
   });
   afterAll(async () => {
     await storage?.stop();
-    await small?.server.stop();
-    if (small !== undefined) {
-      await run('umount', [small.directory]);
-      await rm(small.directory, { recursive: true });
-    }
+    await server?.stop();
+    await disk?.release();
     if (store !== undefined) await rm(store.process.dataDirectory, { recursive: true, force: true });
   });
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withShared } from './forms/config.ts';
 import { storageOfAll, workersOfAll } from './forms/form.ts';
+import { requireNoSecrets } from './no-secrets.ts';
 import { storeOn } from './stores.ts';
 
 const bin = fileURLToPath(new URL('../../bin/sightline.js', import.meta.url));
@@ -37,7 +38,10 @@ export class Cli {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
     });
-    this.ended = once(child, 'close').then(() => ({ code: child.exitCode, stdout: this.stdout, stderr: this.stderr }));
+    this.ended = once(child, 'close').then(() => {
+      requireNoSecrets(this.stderr);
+      return { code: child.exitCode, stdout: this.stdout, stderr: this.stderr };
+    });
     this.#child = child;
   }
 

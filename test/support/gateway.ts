@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { storageOfAll, workersOfAll, type SharedStorage } from './forms/form.ts';
+import { requireNoSecrets } from './no-secrets.ts';
 import { nodeOptions } from './start-command.ts';
 import type { TwoGateways } from './two-gateways.ts';
 
@@ -131,11 +132,13 @@ export async function startOne(dataDirectory: string, options: GatewayOptions = 
     async stop() {
       child.kill('SIGTERM');
       await exited;
+      requireNoSecrets(output);
       return child.exitCode;
     },
     async kill() {
       child.kill('SIGKILL');
       await exited;
+      requireNoSecrets(output);
     },
   };
 }
@@ -196,6 +199,7 @@ export async function sightline(
   child.stdout.on('data', (chunk) => (stdout += String(chunk)));
   child.stderr.on('data', (chunk) => (stderr += String(chunk)));
   await once(child, 'close');
+  requireNoSecrets(stderr);
   return { code: child.exitCode, stdout, stderr };
 }
 

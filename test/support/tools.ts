@@ -123,6 +123,7 @@ export class Toolbox {
       role: 'member',
       scopes: new Set(scopes),
       clientId: key.id,
+      name,
     };
   }
 

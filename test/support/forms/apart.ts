@@ -57,6 +57,7 @@ export const apart: readonly Apart[] = [
     why: 'copies what the embedded engine kept in a data directory',
   },
   { file: 'test/clock.test.ts', forms: all, why: 'turns the clock of one process' },
+  { file: 'test/full-disk.test.ts', forms: all, why: 'is about the disk of one gateway that keeps everything itself' },
   {
     file: 'test/log.test.ts',
     forms: all,
@@ -108,6 +109,7 @@ export const without: Readonly<Record<string, string>> = {
   'test/authorization/clients-redirects.test.ts': 'a rule about URLs',
   'test/chaos.test.ts': 'starts three gateways over a PostgreSQL of its own, in every run',
   'test/cost-guard.test.ts': 'a warehouse by itself',
+  'test/no-secrets.test.ts': 'a check of the support by itself',
   'test/on-call.test.ts': 'an agent by itself',
   'test/playbook-conversation.test.ts': 'an agent by itself',
   'test/playbook-postgres.test.ts': 'an agent and a PostgreSQL by themselves',
