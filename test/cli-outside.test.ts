@@ -53,6 +53,13 @@ describe('what lies outside the gateway', () => {
       await write({
         publicUrl: 'https://sightline.invalid',
         issuer: { plugin: 'oidc', issuer: 'https://idp.invalid', clientId: 'x', clientSecret: 'not-to-be-said' },
+        agent: {
+          plugin: 'llm',
+          provider: 'openai',
+          model: 'm',
+          baseUrl: 'https://model.invalid/v1',
+          apiKey: 'not-to-be-said',
+        },
         ...(configured && { network: { proxy: `http://127.0.0.1:${port}` } }),
       });
       // The one of the environment is not there.
@@ -62,10 +69,10 @@ describe('what lies outside the gateway', () => {
       const ended = await box.start(['config', 'check', '--online', '--json', '--data', box.data], env).ended;
       expect(ended.code).toBe(1);
       const { checks } = report.parse(JSON.parse(ended.stdout));
-      expect(asked).toEqual(expect.arrayContaining(['idp.invalid:443', 'sightline.invalid:443']));
+      expect(asked).toEqual(expect.arrayContaining(['idp.invalid:443', 'model.invalid:443', 'sightline.invalid:443']));
       expect(checks.map(({ check, status }) => `${check} ${status}`)).toEqual([
         'identity provider fail',
-        'agent ok',
+        'agent fail',
         'trustProxy warn',
         'publicUrl warn',
       ]);

@@ -8,6 +8,7 @@ describe('what a gateway or a command of a test logs', () => {
     ['an admin key', generateSecret('ads')],
     ['an ingest token', generateSecret('it')],
     ['a SCIM token', generateSecret('scim')],
+    ['a link that sets a password', generateSecret('pwd')],
     ["a webhook's secret", `whsec_${Buffer.alloc(32, 7).toString('base64')}`],
     ['an access token', `eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJha18xIn0.${'s'.repeat(86)}`],
   ])('fails it where there is %s', (_, secret) => {

@@ -3,8 +3,9 @@
  * text on stdout; log records are JSON.
  */
 
-/** API keys, admin keys, ingest and SCIM tokens, which are longer than an id; signing secrets of webhooks; access tokens. */
-const secret = /\b(?:aks|ads|it|scim)_[\w-]{40,}|\bwhsec_[\w+/]{20,}|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}/;
+/** What is made by a prefix, which is longer than an id: keys, tokens, links; signing secrets of webhooks; access tokens. */
+const secret =
+  /\b(?:aks|ads|als|dcs|it|pwd|scim)_[\w-]{40,}|\bwhsec_[\w+/]{20,}|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}/;
 
 /** Throws where a log record holds one. */
 export function requireNoSecrets(output: string): void {
