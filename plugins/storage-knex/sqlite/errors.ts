@@ -55,7 +55,7 @@ const systemReasons = reasons({
   'EMFILE ENFILE': ['too many files are open'],
   [replaced]: [
     'it was moved, deleted or replaced while this process had it open',
-    'Stop the gateway, remove the files -wal and -shm beside it, restore once more, and start.',
+    'Stop the gateway. Then move the file back, or restore a copy again and remove the files -wal and -shm beside it.',
   ],
   [noWriteAhead]: ['it lies on a file system that SQLite cannot share', 'Put the data directory on a local disk.'],
 });
