@@ -86,10 +86,7 @@ export function createAdminHandler(options: AdminHandlerOptions) {
       authorize(key, operation, named, organization);
       const inBody = operation.method === 'post';
       if (inBody && searchParams.size > 0) {
-        throw new SightlineError(
-          'invalid_argument',
-          'A POST takes what it is about in its body, and none in the query.',
-        );
+        throw new SightlineError('invalid_argument', 'A POST takes its input in the body; its query must be empty.');
       }
       const asked = inBody ? await readBody(request) : Object.fromEntries(searchParams);
       if (Object.keys(asked).some((name) => name in inPath)) {
