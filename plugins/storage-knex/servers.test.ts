@@ -6,7 +6,7 @@ import { newId, SightlineError } from '../../src/contract/core/index.ts';
 import type { Storage } from '../../src/contract/storage/index.ts';
 import { testHost } from '../../test/contract/host.ts';
 import { rejection } from '../../test/contract/runner.ts';
-import { ada, newChat, newIncident, newKey } from '../../test/contract/storage/stage.ts';
+import { ada, newAuditRecord, newChat, newIncident, newKey } from '../../test/contract/storage/stage.ts';
 import { mysqlServers } from '../../test/support/mysql.ts';
 import { postgresServers } from '../../test/support/postgres.ts';
 import { AuditChains } from './audit-chains.ts';
@@ -306,7 +306,7 @@ for (const { name, make, cut, tables } of subjects) {
           });
         };
       };
-      const numbered = (number: number) => ({ ...record, requestId: String(number) });
+      const numbered = (number: number) => ({ ...newAuditRecord(), requestId: String(number) });
       await chains.append(scoped, [numbered(1)]);
       const [arrived, undone] = [numbered(2), numbered(3)];
       losing(true);
@@ -419,7 +419,7 @@ for (const { name, make, cut, tables } of subjects) {
           let done = 0;
           for (let round = 0; round < 10; round += 1) {
             if ((await storage.directory.liveKey(key.id, key.secret.id)) !== undefined) done += 1;
-            if (caller % 4 === 0) await storage.workspace(id).audit.append([record]);
+            if (caller % 4 === 0) await storage.workspace(id).audit.append([newAuditRecord()]);
             if (caller % 4 === 1) await storage.workspace(id).keys.list();
           }
           return done;
@@ -543,12 +543,3 @@ for (const { name, make, cut, tables } of subjects) {
     });
   });
 }
-
-const record = {
-  at: new Date(),
-  event: 'tool.call',
-  subject: 's',
-  requestId: 'r',
-  target: 't',
-  outcome: 'ok',
-} as const;

@@ -6,13 +6,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { newId, SightlineError, type Host } from '../../src/contract/core/index.ts';
-import type { AuditRecord } from '../../src/contract/storage/index.ts';
 import { testHost } from '../../test/contract/host.ts';
 import { rejection } from '../../test/contract/runner.ts';
 import {
   ada,
   agent,
   conclusion,
+  newAuditRecord,
   newChat,
   newGrant,
   newIncident,
@@ -66,15 +66,6 @@ async function startSeen(): Promise<{ readonly storage: KnexStorage; readonly co
   if (seen === undefined) throw new Error('no connection was made');
   return { storage, connection: seen };
 }
-
-const call = (): AuditRecord => ({
-  at: new Date(),
-  event: 'tool.call',
-  subject: 's',
-  requestId: 'r',
-  target: 't',
-  outcome: 'ok',
-});
 
 describe('the configuration', () => {
   const parse = (config: unknown) => plugin.configSchema.safeParse(config);
@@ -253,7 +244,7 @@ describe('a file that is replaced under the gateway', () => {
       operatorMessage: expect.stringContaining(`${file} cannot be used: it was moved, deleted or replaced`),
     };
     expect(await rejection(incidents.create(newIncident(), ada))).toMatchObject(said);
-    expect(await rejection(audit.append([call()]))).toMatchObject(said);
+    expect(await rejection(audit.append([newAuditRecord()]))).toMatchObject(said);
     expect(await rejection(storage.directory.createOrganization({ name: 'Beta' }))).toMatchObject(said);
     await storage.stop();
     // As the message says: what is left of the log would be read into the copy.
@@ -519,7 +510,7 @@ describe('the statements of an organization', () => {
     await investigations.enqueue({ chatId: chat.id, engine: 'e' });
     await investigations.ofIncident(incident.id);
     await chats.cancel(chat.id, ada);
-    await audit.append([call()]);
+    await audit.append([newAuditRecord()]);
     await audit.list({ limit: 5, before: new Date() });
     await keys.revoke(key.id);
     await storage.stop();

@@ -214,6 +214,7 @@ describe('a release', () => {
           const key = credentials.parse(JSON.parse(await printed(...config.Entrypoint, ...command)));
           const token = await exchange(url, key);
           const incidents = async () => (await callTool(url, token, 'list_incidents', {})).structured;
+          await until('the demo has its incident', async () => JSON.stringify(await incidents()).includes('INC-1'));
           await until('the incident has its cause', async () => JSON.stringify(await incidents()).includes('"cause":'));
           expect(await incidents()).toMatchObject({ incidents: [{ key: 'INC-1', cause: { service: 'payment' } }] });
         } finally {

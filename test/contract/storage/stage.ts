@@ -1,6 +1,7 @@
 import { SightlineError, hashSecret, newId, type Host, type UserId } from '../../../src/contract/core/index.ts';
 import type {
   Actor,
+  AuditRecord,
   Conclusion,
   InvestigationStep,
   NewChat,
@@ -211,6 +212,10 @@ export function later(milliseconds: number): Pick<Host, 'now'> {
 
 export function newIncident(overrides: Partial<NewIncident> = {}): NewIncident {
   return { title: 'Checkout fails', severity: 'high', source: 'test', startedAt: new Date(), ...overrides };
+}
+
+export function newAuditRecord(): AuditRecord {
+  return { at: new Date(), event: 'tool.call', subject: 's', requestId: 'r', target: 't', outcome: 'ok' };
 }
 
 export function newChat(overrides: Partial<NewChat> = {}): NewChat {
