@@ -59,11 +59,12 @@ function behind(parts: readonly Uint8Array[], count: number): readonly Uint8Arra
   return first === undefined ? [] : [first.subarray(skip), ...parts.slice(index + 1)];
 }
 
-/** Makes the directory, for the owner alone, so that it is still there after a power cut. */
-export async function makeDirectory(path: string): Promise<void> {
+/** Makes the directory, for the owner alone, so that it is still there after a power cut. False where there is one. */
+export async function makeDirectory(path: string): Promise<boolean> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 });
-  if (first === undefined) return;
+  if (first === undefined) return false;
   for (let at = path; at.length >= first.length; at = dirname(at)) await syncDirectory(dirname(at));
+  return true;
 }
 
 /** A new file's name is durable only when its directory is. */

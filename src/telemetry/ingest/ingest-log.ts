@@ -72,8 +72,11 @@ export class IngestLog {
   #failed: Segment | undefined;
   /** Whether the last write found no space. */
   full = false;
+  /** Made when it was opened: no warehouse knows its name. */
+  readonly isNew: boolean;
 
-  private constructor(directory: string, name: string, segments: Segment[], logger: Logger) {
+  private constructor(directory: string, name: string, isNew: boolean, segments: Segment[], logger: Logger) {
+    this.isNew = isNew;
     this.#directory = directory;
     this.#name = name;
     this.#segments = segments;
@@ -83,7 +86,7 @@ export class IngestLog {
   /** Opens the log in `directory`/`name`, making it if there is none; cuts a torn tail. */
   static async open(directory: string, name: string, logger: Logger): Promise<IngestLog> {
     const path = join(directory, name);
-    await makeDirectory(path);
+    const isNew = await makeDirectory(path);
     const numbers = (await readdir(path)).flatMap((file) => {
       const match = /^(\d{12})\.log$/.exec(file);
       return match === null ? [] : [Number(match[1])];
@@ -93,7 +96,7 @@ export class IngestLog {
     for (const number of numbers) segments.push({ number, end: (await stat(segmentPath(path, number))).size });
     const newest = segments.at(-1);
     if (newest !== undefined) newest.end = await cutTornTail(segmentPath(path, newest.number), logger);
-    return new IngestLog(path, name, segments, logger);
+    return new IngestLog(path, name, isNew, segments, logger);
   }
 
   /** What the warehouse knows it by. */

@@ -16,15 +16,25 @@ let loader: Loader;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'sightline-loader-'));
-  log = await IngestLog.open(directory, 'log', silent);
   sink = new MemorySink();
-  loader = new Loader(organizationId, log, sink, silent);
+  await open('log');
 });
 afterEach(async () => {
   await loader.stop(100);
   await log.close();
   await rm(directory, { recursive: true, force: true });
 });
+
+async function open(name: string): Promise<void> {
+  log = await IngestLog.open(directory, name, silent);
+  loader = new Loader(organizationId, log, sink, silent);
+}
+
+/** As after a restart: of a log that it finds the gateway asks the warehouse for its position. */
+async function openAgain(): Promise<void> {
+  await log.close();
+  await open('log');
+}
 
 async function append(...bodies: string[]): Promise<void> {
   for (const body of bodies) {
@@ -90,9 +100,37 @@ describe('loader', () => {
 
   it('loads a log from its start when the warehouse is ahead of it, rather than lose what comes', async () => {
     sink.positions.set(`${organizationId}/log`, { segment: 9, offset: 100 });
+    await openAgain();
     await append('a');
     loader.start();
     await until(() => sink.rows.length === 1, 'the row');
+  });
+
+  it('asks for the position in the turn of the first load, and of a new log never', async () => {
+    const calls: string[] = [];
+    sink.hold = async () => {
+      calls.push('hold');
+      return () => calls.push('release');
+    };
+    const { committed } = sink;
+    sink.committed = (...args) => {
+      calls.push('committed');
+      return committed.apply(sink, args);
+    };
+    sink.before = () => void calls.push('load');
+    loader.start();
+    await append('a');
+    await until(() => calls.includes('release'), 'the load of the new log');
+    expect(calls).toEqual(['hold', 'load', 'release']);
+
+    await loader.stop(100);
+    calls.length = 0;
+    await openAgain();
+    await append('b');
+    loader.start();
+    await until(() => calls.includes('release'), 'the load after the restart');
+    expect(calls).toEqual(['hold', 'committed', 'load', 'release']);
+    expect(sink.names()).toEqual(['a', 'b']);
   });
 
   it('lets a running load end when it is stopped, and aborts one that does not', async () => {
@@ -109,6 +147,7 @@ describe('loader', () => {
 
   it('loses nothing when the warehouse is ahead of the log, as after an older copy of it was put back', async () => {
     sink.positions.set(`${organizationId}/log`, { segment: 9, offset: 9 });
+    await openAgain();
     await append('a');
     loader.start();
     await append('b');

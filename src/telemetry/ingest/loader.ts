@@ -40,6 +40,7 @@ export class Loader {
     this.#organizationId = organizationId;
     this.#log = log;
     this.#sink = sink;
+    if (log.isNew) this.#position = log.start;
     this.#logger = logger.child({ organization: organizationId, log: log.name });
   }
 
@@ -88,10 +89,15 @@ export class Loader {
       let chunk: LogChunk | undefined;
       let release: (() => void) | undefined;
       try {
-        this.#position ??= await this.#committed();
-        await this.#gather(this.#position);
-        if (this.#stop.signal.aborted) return;
-        release = await this.#hold();
+        // Where more organizations send than the warehouse loads at once, a turn is long: both are done in one.
+        if (this.#position === undefined) {
+          release = await this.#hold();
+          this.#position = await this.#committed();
+        } else {
+          await this.#gather(this.#position);
+          if (this.#stop.signal.aborted) return;
+          release = await this.#hold();
+        }
         since ??= this.#newSince;
         chunk = await this.#nextChunk(this.#position);
         if (chunk === undefined) continue;

@@ -23,6 +23,7 @@ export class MemorySink implements TelemetrySink {
   /** Stands before and after each commit, to fail there. */
   before: (load: TelemetryLoad) => Promise<void> | void = () => {};
   after: (load: TelemetryLoad) => Promise<void> | void = () => {};
+  hold: NonNullable<TelemetrySink['hold']> = async () => () => {};
 
   async committed(organizationId: OrganizationId, log: string): Promise<LogPosition | undefined> {
     return this.positions.get(`${organizationId}/${log}`);
