@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 
 const script = join(import.meta.dirname, 'support', 'out-of-files.ts');
@@ -26,5 +27,22 @@ describe('an engine that cannot be started', () => {
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
+  });
+});
+
+describe('the start of an engine', () => {
+  it('loads no zod: each organization pays for it, and where they take turns each load does', async () => {
+    const engine = new URL('./engine/server.ts', import.meta.url).href;
+    const look = `
+      import { registerHooks } from 'node:module';
+      const loaded = [];
+      registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
+      await import(${JSON.stringify(engine)});
+      process.stdout.write(JSON.stringify(loaded));
+    `;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', look]);
+    const loaded: unknown = JSON.parse(stdout);
+    expect(loaded).toContain(engine);
+    expect(JSON.stringify(loaded)).not.toContain('node_modules/zod/');
   });
 });

@@ -35,6 +35,8 @@ export class EngineUnreadable extends Error {
 
 const patienceMs = 20_000;
 const maxStarts = 4;
+const firstLookMs = 10;
+const lastLookMs = 100;
 const logBytesPerProcess = 64 * 1024;
 
 /**
@@ -46,6 +48,7 @@ export async function connectEngine(options: ProcessOptions): Promise<EngineProc
   let child: Started | undefined;
   let starts = 0;
   let warm = false;
+  let pauseMs = firstLookMs;
   for (;;) {
     const greeted = await greet(options.settings.socket, end);
     if (greeted !== undefined) return { channel: greeted.channel, child: serving(child?.process, greeted.pid) };
@@ -68,7 +71,8 @@ export async function connectEngine(options: ProcessOptions): Promise<EngineProc
       child.process.kill('SIGKILL');
       throw new Error('the engine process does not answer');
     }
-    await sleep(10);
+    await sleep(pauseMs);
+    pauseMs = Math.min(lastLookMs, pauseMs * 1.1);
   }
 }
 

@@ -26,7 +26,7 @@ import {
   type DuckDBValue,
   type DuckDBVector,
 } from '@duckdb/node-api';
-import { cutCell, fitsCell, floatCell, type CellBudget } from '../../../src/contract/telemetry/index.ts';
+import { cutCell, fitsCell, floatCell, type CellBudget } from '../../../src/contract/telemetry/cells.ts';
 import { rfc3339 } from './time.ts';
 
 /** A cell of the row as JSON text. */

@@ -1,14 +1,8 @@
 import { BIGINT, BOOLEAN, DOUBLE, DuckDBDataChunk, VARCHAR, type DuckDBConnection } from '@duckdb/node-api';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  decodeBatch,
-  otelTables,
-  repairedJson,
-  tableNames,
-  type TableName,
-  type BatchColumn,
-  type TelemetryBatch,
-} from '../../../src/contract/telemetry/index.ts';
+import { decodeBatch, type BatchColumn, type TelemetryBatch } from '../../../src/contract/telemetry/batch-codec.ts';
+import { repairedJson } from '../../../src/contract/telemetry/repaired-json.ts';
+import { otelTables, tableNames, type TableName } from '../../../src/contract/telemetry/schema.ts';
 import type { Committed, Newest, Retained } from '../protocol.ts';
 import type { Database } from './database.ts';
 import type { Job } from './job.ts';

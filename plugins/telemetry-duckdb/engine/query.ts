@@ -4,7 +4,7 @@ import {
   type DuckDBPreparedStatement,
   type DuckDBDataChunk,
 } from '@duckdb/node-api';
-import { RowTexts } from '../../../src/contract/telemetry/index.ts';
+import { RowTexts } from '../../../src/contract/telemetry/cells.ts';
 import { maxTreeBytes, type RowLimits, type RowsHeader } from '../protocol.ts';
 import type { Database } from './database.ts';
 import type { Job } from './job.ts';

@@ -4,7 +4,7 @@ import {
   type ColumnType,
   type LogicalColumn,
   type TableName,
-} from '../../../src/contract/telemetry/index.ts';
+} from '../../../src/contract/telemetry/schema.ts';
 
 /** How a logical type is stored, and what DESCRIBE answers for it. */
 export const storedType = {
