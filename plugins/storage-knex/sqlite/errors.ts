@@ -1,8 +1,7 @@
 import { reasons, type SightlineError } from '../../../src/contract/core/index.ts';
 import type { Fault } from '../dialect.ts';
 import { member, textMember, unusable } from '../errors.ts';
-import { noWriteAhead } from './execute.ts';
-import { replaced } from './in-place.ts';
+import { noWriteAhead, replaced } from './open.ts';
 
 /** SQLite's primary result codes (sqlite.org/rescode.html); the extended ones carry them in the low byte. */
 const result = {

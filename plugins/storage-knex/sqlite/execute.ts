@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { ColumnValue } from '../tables.ts';
-import { requireInPlace } from './in-place.ts';
+import { requireInPlace } from './open.ts';
 
 /** More at once save nothing, and what is left over goes one by one. */
 const rowsAStatement = 8;
@@ -112,9 +112,6 @@ function append(connection: DatabaseSync, { move, insert }: Append): Appended {
     return { failure: failureOf(error) };
   }
 }
-
-/** The `code` of a file that cannot be opened for several processes. */
-export const noWriteAhead = 'SIGHTLINE_NO_WAL';
 
 /** What an error of the driver or of the operating system is told by, also on another thread. */
 export interface Failure {

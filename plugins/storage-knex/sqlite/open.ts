@@ -1,7 +1,14 @@
 import { DatabaseSync } from 'node:sqlite';
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
-import { noWriteAhead } from './execute.ts';
-import { noteFile } from './in-place.ts';
+
+/** The `code` of a file that cannot be opened for several processes. */
+export const noWriteAhead = 'SIGHTLINE_NO_WAL';
+
+/** The `code` of a file that is no longer where it was opened. */
+export const replaced = 'SIGHTLINE_REPLACED';
+
+/** Which file a connection opened. */
+const opened = new WeakMap<DatabaseSync, string>();
 
 interface OpenOptions {
   /** How long a statement may block the event loop for another process's lock. */
@@ -46,4 +53,23 @@ function writeAhead(database: DatabaseSync): void {
   }
   // After a burst the log is cut back to this instead of keeping its largest size.
   database.exec('PRAGMA journal_size_limit = 67108864');
+}
+
+function noteFile(connection: DatabaseSync): void {
+  opened.set(connection, fileAt(connection));
+}
+
+/**
+ * Throws where the path names another file than the one that was opened, or none. SQLite goes on writing into a file that was
+ * deleted or moved away, and what it commits there is lost with the process.
+ */
+export function requireInPlace(connection: DatabaseSync): void {
+  if (fileAt(connection) === opened.get(connection)) return;
+  throw Object.assign(new Error('the file was replaced while it was open'), { code: replaced });
+}
+
+function fileAt(connection: DatabaseSync): string {
+  const path = connection.location();
+  const file = path === null ? undefined : statSync(path, { throwIfNoEntry: false });
+  return `${file?.dev} ${file?.ino}`;
 }
