@@ -350,7 +350,7 @@ describe('what is given up while it waits for a load to end', () => {
       attributes: { id: `${index}` },
     }));
     // Longer than an engine bears what does not stop.
-    const batches = Array.from({ length: 20 }, () => batch('spans', rows));
+    const batches = Array.from({ length: 40 }, () => batch('spans', rows));
     const { signal } = new AbortController();
     const loading = sink.load({ organizationId, log: 'log', batches, upTo: { segment: 1, offset: 1 } }, signal);
     let ended: number | undefined;
@@ -362,7 +362,7 @@ describe('what is given up while it waits for a load to end', () => {
     expect(ended).toBeUndefined();
     expect((await done) - givenUp).toBeGreaterThan(1_200);
     expect(await engines(organizationId)).toEqual(before);
-    expect((await harness.query(organizationId, 'SELECT count(*) FROM otel.spans')).rows).toEqual([['200000']]);
+    expect((await harness.query(organizationId, 'SELECT count(*) FROM otel.spans')).rows).toEqual([['400000']]);
   }, 60_000);
 });
 
