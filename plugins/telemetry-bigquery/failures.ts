@@ -124,6 +124,7 @@ const bySigns: readonly (readonly [RegExp, Told])[] = [
     /Duplicate column names/i,
     sqlFailed('Two columns of the result have the same name.', 'Give each an alias of its own.'),
   ],
+  [/mismatched column count/i, commonFailures.unevenUnion],
   [/No matching signature/i, sqlFailed('An operator does not take these types.', castHint)],
   [
     /Bad (?:int64|double|float64|bool|numeric) value|Invalid (?:timestamp|date|datetime)|Could not cast/i,

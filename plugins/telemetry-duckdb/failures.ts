@@ -176,6 +176,7 @@ const bindFailures: readonly (readonly [RegExp, (name: string) => Told])[] = [
     /Ambiguous reference to column name "([^"\n]+)"/,
     (name) => sqlFailed(`The column "${name}" is in more than one table of FROM.`, 'Put the table alias before it.'),
   ],
+  [/Set operations can only apply to expressions with the same number/, () => commonFailures.unevenUnion],
   [
     /aggregate|window function/i,
     () =>

@@ -92,8 +92,12 @@ const states = byNames<Told>([
   [sqlFailed('More than one function fits these arguments.', castHint), '42725'],
   [sqlFailed('The types in the statement do not fit together.', castHint), '42804 42846 42P18 42P08'],
   [sqlFailed('A window function stands where none may be.', 'Filter on it in an outer SELECT.'), '42P20'],
+  // Its grammar has read the statement before, in the gate; this is what only its analysis finds.
   [
-    { code: 'sql_syntax', message: 'The server cannot read the statement.', hint: 'Write it in plain PostgreSQL.' },
+    sqlFailed(
+      'The parts of a UNION or the rows of VALUES have different numbers of columns, or a subquery used as a value has several.',
+      'Select as many columns in each part, in the same order: NULL AS name for one that is missing; one column in such a subquery.',
+    ),
     '42601',
   ],
   [sqlFailed('A subquery used as a value gave more than one row.', 'Aggregate in it, or add LIMIT 1.'), '21000'],

@@ -39,6 +39,7 @@ const failures = byNames<Told>([
     'The types in the statement do not fit together.',
     "Compare types and convert where they differ. Time columns are DateTime64, beside which a time is toDateTime64('2026-01-31 12:00:00', 9, 'UTC'); counts are integers, attributes are read as text.",
   ),
+  [commonFailures.unevenUnion, '258'],
   failed('50', 'There is no type of this name.', 'For example Int64, Float64, String, DateTime64(3).'),
   failed(
     '10 184 215',

@@ -28,10 +28,14 @@ const timedOut: Told = {
 };
 const cancelled: Told = { code: 'query_cancelled', message: 'The query was cancelled.' };
 
-/** How queries end that were stopped from outside, and loads that could not be stored. */
+/** What engines say in the same words, and loads that could not be stored. */
 export const commonFailures = {
   timedOut,
   cancelled,
+  unevenUnion: sqlFailed(
+    'The parts of a UNION have different numbers of columns.',
+    'Select as many columns in each part, in the same order: NULL AS name for one that is missing.',
+  ),
   /** It lies in the rows: the receiver puts the batch aside and goes on. */
   badBatch: { code: 'invalid_argument', message: 'The batch cannot be stored as it is.' },
   notWritten: {

@@ -29,6 +29,9 @@ export function refusalPromises({ describe, it, expect }: Runner, stage: () => S
       expect(await stage().refusal('SELECT servce_name FROM otel.spans')).toMatchObject({
         hint: stringWith('service_name'),
       });
+      expect(
+        await stage().refusal('SELECT name, service_name FROM otel.spans UNION ALL SELECT name FROM otel.spans'),
+      ).toMatchObject({ code: 'sql_failed', message: stringWith('UNION'), hint: stringWith('in each part') });
     });
 
     it('have words of their own for names that every object of JavaScript has', async () => {
