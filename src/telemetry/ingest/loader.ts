@@ -98,9 +98,10 @@ export class Loader {
           if (this.#stop.signal.aborted) return;
           release = await this.#hold();
         }
-        since ??= this.#newSince;
+        const newSince = this.#newSince;
         chunk = await this.#nextChunk(this.#position);
         if (chunk === undefined) continue;
+        since ??= newSince;
         await this.#load(chunk);
         this.#position = chunk.upTo;
         // What an earlier run left says nothing of now.
