@@ -11,10 +11,10 @@ import { positions, stagedType, unstage } from './schema.ts';
 const stagingTypes = { BIGINT, DOUBLE, BOOLEAN, VARCHAR } as const;
 const chunkRows = 2048;
 
-export interface Load {
+type Position = NonNullable<Committed['position']>;
+
+export interface Load extends Position {
   readonly log: string;
-  readonly segment: number;
-  readonly offset: number;
   readonly batches: readonly Uint8Array[];
 }
 
@@ -23,6 +23,8 @@ export class Loader {
   readonly #database: Database;
   #connection: DuckDBConnection | undefined;
   #last: Promise<unknown> = Promise.resolve();
+  /** By log, of what this process committed last: while it has the file, nobody else writes to it. */
+  readonly #positions = new Map<string, Position>();
 
   constructor(database: Database) {
     this.#database = database;
@@ -36,15 +38,20 @@ export class Loader {
   async load(load: Load, job: Job): Promise<void> {
     await this.#alone(job, async (connection) => {
       const batches = decode(load.batches);
+      const before = this.#positions.get(load.log) ?? (await readPosition(connection, load.log)).position;
+      if (before !== undefined && !isBeyond(load, before)) return;
+      // Nothing is known until the commit was answered.
+      this.#positions.delete(load.log);
       try {
-        await loadOnce(connection, load, batches, job);
+        await loadOnce(connection, load, batches, before, job);
       } catch (error) {
         if (!isBadValue(error)) throw error;
         // Text that JSON and the engine read differently; it must not stop everything that comes after it.
-        await loadOnce(connection, load, batches.map(repaired), job).catch((second: unknown) => {
+        await loadOnce(connection, load, batches.map(repaired), before, job).catch((second: unknown) => {
           throw isBadValue(second) ? new BadBatchError('values that cannot be stored', { cause: second }) : second;
         });
       }
+      this.#positions.set(load.log, { segment: load.segment, offset: load.offset });
     });
   }
 
@@ -131,34 +138,35 @@ async function loadOnce(
   connection: DuckDBConnection,
   load: Load,
   batches: readonly TelemetryBatch[],
+  before: Position | undefined,
   job: Job,
 ): Promise<void> {
   job.interruptible(() => connection.interrupt());
   await connection.run('BEGIN TRANSACTION');
   try {
-    const { position } = await readPosition(connection, load.log);
-    if (position && !isBeyond(load, position)) return;
     for (const table of tableNames) {
       const own = batches.filter((batch) => batch.table === table);
       if (own.length > 0) await insert(connection, table, own, job);
     }
     job.check();
     await connection.run(
-      position
+      before
         ? `UPDATE ${positions} SET segment = $2, "offset" = $3 WHERE log = $1`
         : `INSERT INTO ${positions} VALUES ($1, $2, $3)`,
       [load.log, BigInt(load.segment), BigInt(load.offset)],
       [VARCHAR, BIGINT, BIGINT],
     );
     await connection.run('COMMIT');
-  } finally {
+  } catch (error) {
     job.interruptible(undefined);
-    // Nothing is open any more after a commit; then this says so and no more.
+    // A commit that failed leaves nothing open; then this says so and no more.
     await connection.run('ROLLBACK').catch(() => {});
+    throw error;
   }
+  job.interruptible(undefined);
 }
 
-function isBeyond(load: Load, position: NonNullable<Committed['position']>): boolean {
+function isBeyond(load: Position, position: Position): boolean {
   return load.segment > position.segment || (load.segment === position.segment && load.offset > position.offset);
 }
 
