@@ -192,7 +192,7 @@ describe('a query that works', () => {
       truncated: false,
       window: { start: yesterday, source: 'default' },
       elapsedMs: expect.any(Number),
-      warnings: [expect.stringContaining('Rows before 2026-02-28T12:00:00.000Z were left out')],
+      warnings: [expect.stringContaining('Rows before 2026-02-28T12:00:00.000Z were not read')],
     });
     calls = [];
     expect((await pipeline.run(ask)).rowsJson).toEqual(result.rowsJson);

@@ -147,7 +147,7 @@ describe('the warning of the default', () => {
   it('says where it begins, how long it is and what to send', () => {
     const window = { start: new Date(0), source: 'default' } as const;
     expect(defaultWindowWarning(window, 24 * hour)).toBe(
-      'Rows before 1970-01-01T00:00:00.000Z were left out: where neither start nor a predicate on time says otherwise, 24 hours are read. Send start, such as "now-7d", to look further back.',
+      'Rows before 1970-01-01T00:00:00.000Z were not read: where neither start nor a predicate on time says otherwise, 24 hours are read. Send start, such as "now-7d", to look further back.',
     );
     expect(defaultWindowWarning(window, hour)).toContain('one hour is read');
   });

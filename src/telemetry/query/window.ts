@@ -83,7 +83,7 @@ export function statementWindow(
 /** Says that the default took part, and how to see more. */
 export function defaultWindowWarning({ start }: QueryWindow, defaultMs: number): string {
   const hours = Math.round((defaultMs / 3_600_000) * 10) / 10;
-  return `Rows before ${start?.toISOString() ?? ''} were left out: where neither start nor a predicate on time says otherwise, ${hours === 1 ? 'one hour is' : `${hours} hours are`} read. Send start, such as "now-7d", to look further back.`;
+  return `Rows before ${start?.toISOString() ?? ''} were not read: where neither start nor a predicate on time says otherwise, ${hours === 1 ? 'one hour is' : `${hours} hours are`} read. Send start, such as "now-7d", to look further back.`;
 }
 
 /** Milliseconds since 1970. */

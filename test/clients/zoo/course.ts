@@ -73,7 +73,7 @@ export function seenOf({ texts, results }: Saw, { manual, spans }: Reference): S
     rows: { whole: spans.slice(0, of).filter((span) => result.includes(span)).length, of },
     truncated: /"truncated":\s*true|Cut \(bytes\)/.test(result),
     resultId: /res_[a-z0-9]{20,}/.test(result),
-    warnings: /Rows before [^ ]+ were left out/.test(result),
+    warnings: /Rows before [^ ]+ were not read/.test(result),
     finished: results.some((text) => chatId.test(text) && /completed/.test(text)),
     answer: results.some((text) => /completed/.test(text) && /payment.{0,80}(high|medium) confidence/is.test(text)),
   };
