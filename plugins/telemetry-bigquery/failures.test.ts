@@ -43,6 +43,12 @@ describe('a failure', () => {
     expect(shown).not.toMatch(/withheld|salaries|otel\.trace|your project/);
   });
 
+  it('tells that the parts of a UNION differ in columns', () => {
+    const message =
+      'Queries in UNION ALL have mismatched column count; query 1 has 2 columns, query 2 has 1 column at [1:40]';
+    expect(said('invalidQuery', message).message).toContain('UNION');
+  });
+
   it('tells of a name what is near', () => {
     expect(said('invalidQuery', 'Unrecognized name: servce_name at [1:8]').hint).toContain('service_name');
   });

@@ -138,6 +138,14 @@ describe('a failing server', () => {
     expect((await telemetry.health(AbortSignal.timeout(5_000))).ok).toBe(true);
   });
 
+  it.each([
+    ['SELECT name FROM otel.spans EXCEPT SELECT name, kind FROM otel.spans', 'EXCEPT'],
+    ['SELECT * FROM (VALUES (1), (2, 3)) AS v', 'VALUES'],
+    ['SELECT (SELECT name, kind FROM otel.spans LIMIT 1) AS one', 'more than one column'],
+  ])('says what %s has too many of, though its state is that of what cannot be parsed', async (sql, said) => {
+    expect(await failure(query(sql))).toMatchObject({ code: 'sql_failed', message: expect.stringContaining(said) });
+  });
+
   it('says in time that a network swallows what is sent, and serves again when it no longer does', async () => {
     const network = new Network(server);
     const url = new URL(server.url(warehouse.database, warehouse.gateway, warehouse.password));

@@ -92,12 +92,8 @@ const states = byNames<Told>([
   [sqlFailed('More than one function fits these arguments.', castHint), '42725'],
   [sqlFailed('The types in the statement do not fit together.', castHint), '42804 42846 42P18 42P08'],
   [sqlFailed('A window function stands where none may be.', 'Filter on it in an outer SELECT.'), '42P20'],
-  // Its grammar has read the statement before, in the gate; this is what only its analysis finds.
   [
-    sqlFailed(
-      'The parts of a UNION or the rows of VALUES have different numbers of columns, or a subquery used as a value has several.',
-      'Select as many columns in each part, in the same order: NULL AS name for one that is missing; one column in such a subquery.',
-    ),
+    { code: 'sql_syntax', message: 'The server cannot read the statement.', hint: 'Write it in plain PostgreSQL.' },
     '42601',
   ],
   [sqlFailed('A subquery used as a value gave more than one row.', 'Aggregate in it, or add LIMIT 1.'), '21000'],
@@ -148,6 +144,16 @@ function isOurs({ position }: DatabaseError, { sent, sources }: FailureContext):
   return at < sent.indexOf(apartFrom) || sources.some((from) => sent.startsWith(from, at));
 }
 
+/**
+ * By the routine of the server that found it (field `R` of its error). Their state is that of what cannot be parsed, as by a
+ * server that is older than the gate's grammar.
+ */
+const unevenIn = byNames<Told>([
+  [commonFailures.unevenUnion, 'transformSetOperationTree'],
+  [sqlFailed('The rows of VALUES differ in length.', 'Give each row as many values.'), 'transformValuesClause'],
+  [sqlFailed('A subquery used as a value has more than one column.', 'Select one column in it.'), 'transformSubLink'],
+]);
+
 function explainState(error: DatabaseError, context: FailureContext): SightlineError {
   const { helpers, sent, tables } = context;
   const { code: state = '' } = error;
@@ -155,6 +161,8 @@ function explainState(error: DatabaseError, context: FailureContext): SightlineE
   if (state === '22P02' && error.message.includes(countedMark)) return told(heldTooMuch, error);
   if (state === '42501' || /^(?:28|3D)/.test(state)) return refusedByServer(error);
   if (state.startsWith('42') && isOurs(error, context)) return refusedByServer(error);
+  const uneven = state === '42601' ? unevenIn[error.routine ?? ''] : undefined;
+  if (uneven !== undefined) return told(uneven, error);
   if (name !== undefined && state === '42703') return helpers.unknownColumn(name, tables, { cause: error });
   if (name !== undefined && state === '42883') {
     const message = `No function ${name} takes arguments of these types.`;

@@ -28,12 +28,12 @@ const timedOut: Told = {
 };
 const cancelled: Told = { code: 'query_cancelled', message: 'The query was cancelled.' };
 
-/** What engines say in the same words, and loads that could not be stored. */
+/** Told in the same words whatever the engine. */
 export const commonFailures = {
   timedOut,
   cancelled,
   unevenUnion: sqlFailed(
-    'The parts of a UNION have different numbers of columns.',
+    'The parts of a UNION, INTERSECT or EXCEPT have different numbers of columns.',
     'Select as many columns in each part, in the same order: NULL AS name for one that is missing.',
   ),
   /** It lies in the rows: the receiver puts the batch aside and goes on. */
