@@ -28,7 +28,7 @@ export function openDatabase(filename: string, { blockingMs, readOnly }: OpenOpt
     database.exec('PRAGMA secure_delete = ON');
     // A planted view or trigger must not reach functions with effects.
     database.exec('PRAGMA trusted_schema = OFF');
-    noteFile(database);
+    opened.set(database, fileAt(database));
     return database;
   } catch (error) {
     database.close();
@@ -53,10 +53,6 @@ function writeAhead(database: DatabaseSync): void {
   }
   // After a burst the log is cut back to this instead of keeping its largest size.
   database.exec('PRAGMA journal_size_limit = 67108864');
-}
-
-function noteFile(connection: DatabaseSync): void {
-  opened.set(connection, fileAt(connection));
 }
 
 /**

@@ -3,33 +3,12 @@ import type { Vault } from '../../contract/core/index.ts';
 import type { AuditRecord, Organization, Storage } from '../../contract/storage/index.ts';
 import type { Problem } from './chain-check.ts';
 import { signatureContext, type ChainLine, type EndLine, type HeaderLine, type RecordLine } from './format.ts';
-import { verifyAudit } from './verify.ts';
+import { gatherFindings, verifyAudit } from './verify.ts';
 
 export type { Problem } from './chain-check.ts';
 export { verifyAuditFile } from './verify-file.ts';
-export { verifyAudit } from './verify.ts';
+export { gatherFindings, verifyAudit } from './verify.ts';
 export type { Head } from './verify.ts';
-
-/** What a verification finds: everything is counted, and the first are kept to be told. */
-export interface Findings<Found> {
-  readonly report: (problem: Found) => void;
-  readonly kept: readonly Found[];
-  readonly count: () => number;
-}
-
-/** @param most how many are kept. */
-export function gatherFindings<Found>(most: number): Findings<Found> {
-  const kept: Found[] = [];
-  let count = 0;
-  return {
-    report(problem) {
-      count += 1;
-      if (kept.length < most) kept.push(problem);
-    },
-    kept,
-    count: () => count,
-  };
-}
 
 export interface ExportOptions {
   readonly storage: Pick<Storage, 'workspace'>;
