@@ -36,7 +36,8 @@ function isBusy(error: unknown): boolean {
 
 /*
  * One organization's engine: opens its file, answers on a socket, ends when nobody is connected any more. Started under
- * an address-space limit, since DuckDB's own memory limit does not hold for single values.
+ * an address-space limit, since DuckDB's own memory limit does not hold for single values. It imports files of the contract
+ * and not its index, which loads zod: that doubles what a start costs.
  */
 
 // The gateway that reads these may be gone while another one still uses this process.

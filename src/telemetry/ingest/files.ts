@@ -59,7 +59,7 @@ function behind(parts: readonly Uint8Array[], count: number): readonly Uint8Arra
   return first === undefined ? [] : [first.subarray(skip), ...parts.slice(index + 1)];
 }
 
-/** Makes the directory, for the owner alone, so that it is still there after a power cut. False where there is one. */
+/** Makes the directory, for the owner alone, so that it is still there after a power cut. False where it was there already. */
 export async function makeDirectory(path: string): Promise<boolean> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 });
   if (first === undefined) return false;

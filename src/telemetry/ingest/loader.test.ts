@@ -17,7 +17,7 @@ let loader: Loader;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'sightline-loader-'));
   sink = new MemorySink();
-  await open('log');
+  await open();
 });
 afterEach(async () => {
   await loader.stop(100);
@@ -25,15 +25,15 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-async function open(name: string): Promise<void> {
-  log = await IngestLog.open(directory, name, silent);
+async function open(): Promise<void> {
+  log = await IngestLog.open(directory, 'log', silent);
   loader = new Loader(organizationId, log, sink, silent);
 }
 
 /** As after a restart: of a log that it finds the gateway asks the warehouse for its position. */
 async function openAgain(): Promise<void> {
   await log.close();
-  await open('log');
+  await open();
 }
 
 async function append(...bodies: string[]): Promise<void> {

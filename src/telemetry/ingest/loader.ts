@@ -89,7 +89,7 @@ export class Loader {
       let chunk: LogChunk | undefined;
       let release: (() => void) | undefined;
       try {
-        // Where more organizations send than the warehouse loads at once, a turn is long: both are done in one.
+        // In the turn of the load: where organizations take turns, one of its own would double the wait.
         if (this.#position === undefined) {
           release = await this.#hold();
           this.#position = await this.#committed();
