@@ -32,6 +32,16 @@ describe('people on the command line', () => {
     expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('not_found')]);
   });
 
+  it('keep their role where none is named, and are told of another', async () => {
+    await create('--role', 'admin');
+    await box.run('user', 'create', '--email', 'bob@example.com', '--org', 'Acme', '--role', 'admin');
+    expect((await create()).stdout).toContain('is an admin of Acme.');
+    expect((await create('--role', 'member')).stdout).toContain('is a member of Acme, and was an admin.');
+    const asked = answer(z.looseObject({ role: z.string() }), await create('--json'));
+    expect(asked).toMatchObject({ role: 'member' });
+    expect(asked).not.toHaveProperty('role_before');
+  });
+
   it('are led to where the gateway runs, or to where it is configured to be', async () => {
     const { url } = await box.serve('--no-demo');
     const { password_url } = answer(z.looseObject({ password_url: z.string() }), await create('--json'));

@@ -409,6 +409,16 @@ describe('read_incident', () => {
     expect(wrong).toMatchObject({ code: 'not_found', hint: expect.stringContaining('E20') });
   });
 
+  it('says so where the investigation found no cause', async () => {
+    const incident = await open(acme.workspace);
+    const { id } = await acme.workspace.investigations.enqueue({ incidentId: incident.id, engine: 'test' });
+    const conclusion = { root_cause: '', category: 'none', service: '', confidence: 'none', claims: [] } as const;
+    await acme.workspace.investigations.finish(id, { status: 'completed', conclusion, message: 'm', author: agent });
+    const { text } = await box.call(acme.principal, 'read_incident', { incident_id: incident.id });
+    expect(text).toContain('\nRoot cause: not found.\n');
+    expect(text).not.toContain('suspects');
+  });
+
   it('cuts evidence before what to do next, and shows no SQL in the document', async () => {
     const evidence = Array.from(
       { length: 200 },
@@ -455,6 +465,8 @@ describe('chats', () => {
     expect(ids[0]).toBe(ids[1]);
     expect(await start(other, args)).not.toBe(ids[0]);
     expect(await start(globex.principal, args)).not.toBe(ids[0]);
+    const error = await failureOf(box.call(acme.principal, 'start_chat', { ...args, message: 'something else' }));
+    expect(error).toMatchObject({ code: 'conflict', hint: expect.stringContaining('key of its own') });
   });
 
   it('take a message of 32 kB and no longer, and none that is blank', async () => {
@@ -463,6 +475,8 @@ describe('chats', () => {
       const error = await failureOf(box.call(acme.principal, 'start_chat', { message }));
       expect(error.code).toBe('invalid_argument');
     }
+    const blank = await failureOf(box.call(acme.principal, 'start_chat', { message: ' ' }));
+    expect(blank.message).toContain('message: is blank.');
     const missing = await failureOf(box.call(acme.principal, 'start_chat', {}));
     expect(missing.message).toContain('message');
     const both = await failureOf(box.call(acme.principal, 'start_chat', { message: 'a', prompt: 'b' }));

@@ -16,28 +16,29 @@ export const register: Register = (program, output, summary) => {
     .option('--email <address>', 'e-mail address (required)')
     .option('--name <name>', 'shown name (default: the address)')
     .option('--org <name>', 'organization, by name or id (required)')
-    .option('--role <role>', `${roles.join(' or ')}`, 'member');
+    .option('--role <role>', `${roles.join(' or ')} (default: as before, or member)`);
   const invited = z.object({
     email: z.string().transform(addressOf),
     org: z.string(),
     role: z.string().transform(roleOf),
   });
-  const created = invited.extend({ name: z.string().optional() });
-  actOnAdmin(create, output, created, async ({ admin, options: { org, email, name, role } }) => {
+  const created = invited.extend({ name: z.string().optional(), role: invited.shape.role.optional() });
+  actOnAdmin(create, output, created, async ({ admin, options: { org, email, name, role: wanted } }) => {
     const [organization] = await admin.organizations(org);
-    const made = await admin.perform(operations.createPerson, { email, name, role }, org);
-    const { note, password_url: url, ...person } = made;
+    const made = await admin.perform(operations.createPerson, { email, name, role: wanted }, org);
+    const { note, password_url: url, role, role_before: before, ...person } = made;
     const result = {
       id: made.id,
       email: made.email,
       name: made.name,
       org: organization?.name,
       role,
+      role_before: before,
       password_url: url,
     };
     output.result(result, () =>
       [
-        `${person.email} (${person.id}) is ${called(role)} of ${organization?.name}.`,
+        `${person.email} (${person.id}) is ${called(role)} of ${organization?.name}${before === undefined ? '' : `, and was ${called(before)}`}.`,
         ...(url === undefined ? [] : passwordLines(person.email, url)),
         ...(note === undefined ? [] : [note]),
       ].join('\n'),

@@ -140,10 +140,10 @@ export function parseArguments({ tool, kinds }: ToolArguments, args: JsonObject)
   const valid = () =>
     kinds.size === 0 ? `${tool.name} takes no arguments.` : `Valid arguments: ${[...kinds.keys()].join(', ')}.`;
   if (unknown.length > 0) {
-    const named = unknown.slice(0, 5).map(quote).join(', ');
-    const near = nearestName(unknown[0] ?? '', kinds.keys());
-    const hint = near === undefined ? valid() : `Did you mean ${near}? ${valid()}`;
-    throw new SightlineError('invalid_argument', `There is no argument ${named}.`, { hint });
+    const named = unknown.slice(0, 5);
+    const near = named.flatMap((name) => nearestName(name, kinds.keys()) ?? []);
+    const hint = near.length === 0 ? valid() : `Did you mean ${[...new Set(near)].join(' and ')}? ${valid()}`;
+    throw new SightlineError('invalid_argument', `There is no argument ${named.map(quote).join(', ')}.`, { hint });
   }
   if (countValues(args, maxValues) > maxValues) {
     throw new SightlineError('invalid_argument', `The arguments hold more than ${maxValues} values.`, {

@@ -124,11 +124,15 @@ function investigationLines(investigation: InvestigationView, fence: Fence): rea
     lines.push(`It asks: ${fence.inline(investigation.question)} (answer with start_chat and this incident_id)`);
   }
   if (conclusion) {
+    const { root_cause: cause, confidence, category, service, suspects, onset, not_checked } = conclusion;
+    const found = cause !== '' && confidence !== 'none';
+    const of = fence.inline(`${category} in ${service || '-'}`);
     lines.push(
-      `Root cause (${conclusion.confidence} confidence, ${fence.inline(`${conclusion.category} in ${conclusion.service || '-'}`)}): ${fence.inline(conclusion.root_cause)}`,
+      found ? `Root cause (${confidence} confidence, ${of}): ${fence.inline(cause)}` : 'Root cause: not found.',
     );
-    const { suspects, onset, not_checked } = conclusion;
-    lines.push(fence.inline(JSON.stringify({ suspects, onset, not_checked })));
+    if (found || suspects.length > 0 || not_checked.length > 0) {
+      lines.push(fence.inline(JSON.stringify({ suspects, onset, not_checked })));
+    }
   }
   for (const claim of claims) {
     lines.push(`- ${claim.status} [${claim.evidence_ids.join(' ')}] ${fence.inline(claim.text)}`);

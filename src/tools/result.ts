@@ -8,7 +8,11 @@ export const maxTitleLength = 200;
 
 /** Some of these values. One alone is taken for a list of it before it comes here; the error names the valid ones. */
 export function some<const Values extends readonly [string, ...string[]]>(values: Values) {
-  return z.array(z.enum(values, { error: () => `expected some of ${values.join(', ')}` }));
+  return z.array(
+    z.enum(values, {
+      error: ({ input }) => `${(JSON.stringify(input) ?? 'this').slice(0, 60)} is none of ${values.join(', ')}`,
+    }),
+  );
 }
 
 /** Without repetitions; undefined where nothing was chosen. */
@@ -18,18 +22,25 @@ export function chosen<Item extends string>(values: readonly Item[] | undefined)
 
 /** Text that people write: bounded, not blank, and storable in every database. */
 export function writtenText(maxLength: number) {
-  return z.string().max(maxLength).refine(storable, unstorable);
+  return z
+    .string()
+    .max(maxLength)
+    .refine(storable, { error: ({ input }) => unstorable(input) });
 }
 
 /** A name, a reference or words to look for. The bound is not worth its place in the listed schema. */
 export function shortText(maxLength = maxTitleLength) {
   return z.string().refine((text) => text.length <= maxLength && storable(text), {
     error: ({ input }) =>
-      typeof input === 'string' && input.length > maxLength ? `is longer than ${maxLength} characters` : unstorable,
+      typeof input === 'string' && input.length > maxLength
+        ? `is longer than ${maxLength} characters`
+        : unstorable(input),
   });
 }
 
-const unstorable = 'is blank, or holds a NUL or half of a surrogate pair';
+function unstorable(text: unknown): string {
+  return typeof text === 'string' && oneLine(text) === '' ? 'is blank' : 'holds a NUL or half of a surrogate pair';
+}
 
 /** Postgres takes no NUL, and half of a surrogate pair is no text. */
 function storable(text: string): boolean {

@@ -57,6 +57,10 @@ describe('the pages of chats', () => {
     const second = await mia.browser.post('/chats/new', fields);
     expect(second.headers.location).toBe(first.headers.location);
     expect((await place.workspace.chats.list({ query: 'Twice', limit: 10 })).items).toHaveLength(1);
+    // Gone back to, and changed.
+    const changed = await mia.browser.post('/chats/new', { ...fields, message: 'Twice, then otherwise?' });
+    expect(changed.status).toBe(303);
+    expect(changed.headers.location).not.toBe(first.headers.location);
   });
 
   it('show what the agent answered, with its findings and the queries behind them', async () => {

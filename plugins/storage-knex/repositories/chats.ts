@@ -35,12 +35,12 @@ export class Chats extends OrganizationRepository implements ChatRepository {
       const ids = { chat: newId('chat', now.getTime()), message: newId('msg', now.getTime()) };
       const { author, incidentId, engine } = input;
       const [earlier, position] = await Promise.all([
-        remember(scope, ['start', null, author, input.idempotencyKey], ids, now),
+        remember(scope, ['start', null, input], ids, now),
         // A gap, where it is not used, changes no order.
         nextPosition(scope),
         scope.refuseErased(author.id),
       ]);
-      if (earlier !== undefined) return earlier;
+      if (earlier !== undefined) return asBefore(earlier, input);
 
       if (incidentId !== undefined) await requireIncident(scope, incidentId);
       const waiting = incidentId === undefined ? undefined : await takeWaiting(scope, incidentId);
@@ -86,8 +86,8 @@ export class Chats extends OrganizationRepository implements ChatRepository {
       }
       const messageId = newId('msg', now.getTime());
       const ids = { chat: id, message: messageId };
-      const earlier = await remember(scope, ['reply', id, author, input.idempotencyKey], ids, now);
-      if (earlier !== undefined) return earlier;
+      const earlier = await remember(scope, ['reply', id, input], ids, now);
+      if (earlier !== undefined) return asBefore(earlier, { ...input, incidentId: earlier.chat.incidentId });
 
       const added = { id: messageId, role: 'user', author, content: input.message, parts: [] } as const;
       const next = await advanceChat(scope, chat, 'running', now, added);
@@ -176,8 +176,7 @@ async function readMessage(scope: Scope, chatId: ChatId, messageId: string): Pro
 type Request = readonly [
   operation: 'start' | 'reply',
   chatId: ChatId | null,
-  author: Actor,
-  idempotencyKey: string | undefined,
+  input: Pick<NewReply, 'author' | 'idempotencyKey'>,
 ];
 
 /**
@@ -186,7 +185,7 @@ type Request = readonly [
  */
 async function remember(
   scope: Scope,
-  [operation, chatId, author, idempotencyKey]: Request,
+  [operation, chatId, { author, idempotencyKey }]: Request,
   ids: { readonly chat: ChatId; readonly message: MessageId },
   now: Date,
 ): Promise<Written | undefined> {
@@ -203,4 +202,12 @@ async function remember(
   const read = toChat(chat);
   const message = await readMessage(scope, read.id, noted.message_id);
   return message === undefined ? undefined : { chat: read, message };
+}
+
+/** Answering with another message would lose this one without a word. */
+function asBefore(earlier: Written, { message, incidentId }: Pick<NewChat, 'message' | 'incidentId'>): Written {
+  if (earlier.message.content === message && earlier.chat.incidentId === incidentId) return earlier;
+  throw new SightlineError('conflict', 'Another message was written under this idempotency key.', {
+    hint: 'Send this message with a key of its own.',
+  });
 }

@@ -70,6 +70,7 @@ export interface NewChat {
   readonly author: Actor;
   readonly incidentId?: IncidentId | undefined;
   readonly engine: string;
+  /** Of one author: the same message is written once under it, and another is a `conflict`. */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -77,6 +78,7 @@ export interface NewReply {
   readonly message: string;
   readonly author: Actor;
   readonly engine: string;
+  /** As of a new chat. */
   readonly idempotencyKey?: string | undefined;
 }
 

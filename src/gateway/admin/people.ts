@@ -48,17 +48,25 @@ export const peopleOperations = {
     summary: 'Create a person, or make one a member; with a link to set a password where one is needed',
     scope: 'admin:write',
     instanceOnly: true,
-    input: z.strictObject({ email, name: z.string().optional(), role: role.default('member') }),
-    output: person.extend({ password_url: z.url().optional(), note: z.string().optional() }),
+    input: z.strictObject({
+      email,
+      name: z.string().optional(),
+      role: role.optional().describe('By default that of before, or member'),
+    }),
+    output: person.extend({
+      role_before: role.optional(),
+      password_url: z.url().optional(),
+      note: z.string().optional(),
+    }),
     async run({ services, organization: { id: organizationId }, actor }, input) {
       const { directory } = services.storage;
       // A link that cannot be made is found out before anybody is.
       await services.pagesUrl();
       const known = await directory.findUser(input.email);
       const user = known ?? (await directory.createUser({ email: input.email, name: input.name ?? input.email }));
-      await services.people.addMember(organizationId, user.id, input.role, actor);
+      const { role: as, before } = await services.people.addMember(organizationId, user.id, input.role, actor);
       const { id, name, enabled } = user;
-      const made = { id, email: user.email, name, enabled, role: input.role };
+      const made = { id, email: user.email, name, enabled, role: as, ...(before && { role_before: before }) };
       if (services.signInElsewhere !== undefined) return { ...made, note: elsewhere(services.signInElsewhere) };
       const has = (await directory.people.credentials(user.email))?.hash !== undefined;
       return has || !enabled ? made : { ...made, password_url: (await passwordLink({ services }, user)).url };

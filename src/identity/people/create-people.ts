@@ -170,11 +170,17 @@ function createMembers({ storage, trail }: { readonly storage: Storage; readonly
     changeRole,
 
     async addMember(organizationId, userId, role, actor) {
-      const present = (await list(organizationId)).some(({ user }) => user.id === userId);
-      if (present) return changeRole(organizationId, userId, role, actor);
+      const before = (await list(organizationId)).find(({ user }) => user.id === userId)?.role;
+      if (before !== undefined) {
+        if (role === undefined || role === before) return { role: before };
+        await changeRole(organizationId, userId, role, actor);
+        return { role, before };
+      }
+      const first = role ?? 'member';
       await trail.during(organizationId, { event: 'person.joined', subject: actor.id, target: userId }, () =>
-        storage.workspace(organizationId).members.add(userId, role),
+        storage.workspace(organizationId).members.add(userId, first),
       );
+      return { role: first };
     },
 
     async removeMember(organizationId, userId, actor) {

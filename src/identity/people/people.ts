@@ -86,8 +86,13 @@ export interface People {
   ): Promise<User>;
 
   members(organizationId: OrganizationId): Promise<readonly { readonly user: User; readonly role: Role }[]>;
-  /** For the operator. For a member it changes the role, like `changeRole`. */
-  addMember(organizationId: OrganizationId, userId: UserId, role: Role, actor: Actor): Promise<void>;
+  /** For the operator. A member gets another role only where one is named, like by `changeRole`. */
+  addMember(
+    organizationId: OrganizationId,
+    userId: UserId,
+    role: Role | undefined,
+    actor: Actor,
+  ): Promise<{ readonly role: Role; readonly before?: Role }>;
   /** `conflict` for the last admin. */
   changeRole(organizationId: OrganizationId, userId: UserId, role: Role, actor: Actor): Promise<void>;
   /** `conflict` for the last admin. The member's applications lose access with their next request. */

@@ -65,9 +65,7 @@ export function chatPromises(runner: Runner, make: MakeStorage): void {
       const [here, there] = await stage().workspaces();
       const key = { idempotencyKey: awkward.repeat(20) };
       const started = await Promise.all(
-        Array.from({ length: 10 }, (_, index) =>
-          (index % 2 === 0 ? here : there).chats.start(newChat({ ...key, message: `attempt ${index}` })),
-        ),
+        Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? here : there).chats.start(newChat(key))),
       );
       const [first] = started;
       expect(new Set(started.map(({ chat }) => chat.id)).size).toBe(1);
@@ -75,6 +73,21 @@ export function chatPromises(runner: Runner, make: MakeStorage): void {
       const { items } = await here.chats.list({ limit: 10 });
       expect(items).toHaveLength(1);
       expect(await here.investigations.ofChat(present(items.at(0)).id)).toHaveLength(1);
+    });
+
+    it('refuse another message or incident under a key that was used', async () => {
+      const { chats, incidents } = await stage().workspace();
+      const key = { idempotencyKey: 'k' };
+      const { chat } = await chats.start(newChat(key));
+      expect(await refusal(chats.start(newChat({ ...key, message: 'another' })))).toBe('conflict');
+      const { id: incidentId } = await incidents.create(newIncident(), ada);
+      expect(await refusal(chats.start(newChat({ ...key, incidentId })))).toBe('conflict');
+      const input = { author: ada, engine: 'e', message: awkward, idempotencyKey: 'k' };
+      const reply = await chats.reply(chat.id, input);
+      expect(await refusal(chats.reply(chat.id, { ...input, message: `${awkward} ` }))).toBe('conflict');
+      expect((await chats.reply(chat.id, input)).message).toEqual(reply.message);
+      expect(await chats.messages(chat.id, { limit: 10 })).toHaveLength(2);
+      expect((await chats.list({ limit: 10 })).items).toHaveLength(1);
     });
 
     it('are started apart for other keys, other authors, and no key', async () => {
@@ -144,7 +157,7 @@ export function chatPromises(runner: Runner, make: MakeStorage): void {
       const input = { author: ada, engine: 'e', idempotencyKey: 'k' };
       const replies = await Promise.all(
         Array.from({ length: 10 }, (_, index) =>
-          (index % 2 === 0 ? here : there).chats.reply(chat.id, { ...input, message: `attempt ${index}` }),
+          (index % 2 === 0 ? here : there).chats.reply(chat.id, { ...input, message: 'attempt' }),
         ),
       );
       expect(new Set(replies.map(({ message }) => message.id)).size).toBe(1);

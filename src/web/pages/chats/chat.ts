@@ -64,6 +64,11 @@ export const messageFields = {
 
 const messageSchema = z.object(messageFields);
 
+/** A form to which somebody went back and wrote something else is another message. */
+export function onceFor(once: string, message: string): string {
+  return `${once} ${message}`;
+}
+
 interface MessageForm {
   readonly action: string;
   readonly label: string;
@@ -121,7 +126,7 @@ export const chatPage = definePage({
       await cancelChat(workspace, chat.id, authorOf(user));
       return { redirect: `/chats/${chat.id}` };
     }
-    const reply = { message, author: authorOf(user), engine, idempotencyKey: once };
+    const reply = { message, author: authorOf(user), engine, idempotencyKey: onceFor(once, message) };
     await workspace.chats.reply(chat.id, reply);
     wake();
     return { redirect: `/chats/${chat.id}` };

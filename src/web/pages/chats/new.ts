@@ -4,7 +4,7 @@ import { parseForm } from '../../forms.ts';
 import { html } from '../../html.ts';
 import { definePage, type MemberVisit, type View } from '../../page.ts';
 import { findIncident } from '../incidents/words.ts';
-import { authorOf, messageFields, messageForm, type Typed } from './chat.ts';
+import { authorOf, messageFields, messageForm, onceFor, type Typed } from './chat.ts';
 
 const schema = z.object({ ...messageFields, incident: z.string().max(64).optional() });
 
@@ -27,7 +27,7 @@ export const newChatPage = definePage({
       message,
       author: authorOf(user),
       engine,
-      idempotencyKey: once,
+      idempotencyKey: onceFor(once, message),
       incidentId: incident?.id,
     });
     wake();
