@@ -1,34 +1,23 @@
-import { byNames, isList, isNode, text, type Json, type Node } from '../../../src/contract/telemetry/index.ts';
+import {
+  byNames,
+  calendar,
+  dayMs,
+  isList,
+  isNode,
+  list,
+  Moment,
+  RoundedColumn,
+  secondMs,
+  Span,
+  text,
+  type Counted,
+  type Json,
+  type Node,
+} from '../../../src/contract/telemetry/index.ts';
 import { fold } from './relations.ts';
 
-/** A moment that a constant expression means: somewhere from `low` to `high`, in ms since 1970 or from now. */
-export interface Moment {
-  readonly fromNow: boolean;
-  readonly low: number;
-  readonly high: number;
-}
-
-interface Span {
-  readonly low: number;
-  readonly high: number;
-}
-
-const second = 1_000;
-const day = 86_400 * second;
-
-/** What a unit of an interval or of date_trunc may last; `days` and shorter are exact, since all times are UTC. */
-const units: Readonly<Record<string, Span>> = {
-  microsecond: { low: 0.001, high: 0.001 },
-  millisecond: exactly(1),
-  second: exactly(second),
-  minute: exactly(60 * second),
-  hour: exactly(3_600 * second),
-  day: exactly(day),
-  week: exactly(7 * day),
-  month: { low: 28 * day, high: 31 * day },
-  quarter: { low: 84 * day, high: 93 * day },
-  year: { low: 365 * day, high: 366 * day },
-};
+/** A quarter is three months of any length. */
+const units: Readonly<Record<string, Span>> = { ...calendar, quarter: new Span(84 * dayMs, 93 * dayMs) };
 
 const shortUnits = byNames(
   Object.entries({
@@ -72,10 +61,10 @@ export function momentOf(expression: Json | undefined): Moment | undefined {
 }
 
 function bareMoment(reference: Node): Moment | undefined {
-  const names = reference['column_names'];
-  const name = isList(names) && names.length === 1 ? fold(text(names[0])) : '';
+  const names = list(reference['column_names']);
+  const name = names.length === 1 ? fold(text(names[0])) : '';
   if (!bareMoments.has(name)) return undefined;
-  return name === 'current_date' ? startOf(now, exactly(day)) : now;
+  return name === 'current_date' ? Moment.now.roundedDown(dayMs) : Moment.now;
 }
 
 function castMoment(cast: Node): Moment | undefined {
@@ -85,60 +74,79 @@ function castMoment(cast: Node): Moment | undefined {
   const literal = constantText(child);
   const moment = literal === undefined ? momentOf(child) : writtenMoment(literal, type !== 'DATE');
   const isDay = literal !== undefined && /^\s*[\d-]+\s*$/.test(literal);
-  return moment && type === 'DATE' && !isDay ? startOf(moment, exactly(day)) : moment;
+  return type === 'DATE' && !isDay ? moment?.roundedDown(dayMs) : moment;
 }
 
 function functionMoment(call: Node): Moment | undefined {
   const name = fold(text(call['function_name']));
-  const children = isList(call['children']) ? call['children'] : [];
+  const children = list(call['children']);
   const [first, last] = children;
   if (children.length === 0) {
-    if (name === 'today' || name === 'current_date') return startOf(now, exactly(day));
-    return nowFunctions.has(name) ? now : undefined;
+    if (name === 'today' || name === 'current_date') return Moment.now.roundedDown(dayMs);
+    return nowFunctions.has(name) ? Moment.now : undefined;
   }
   if (children.length !== 2) return undefined;
   if (name === 'timezone') return constantText(first) === 'UTC' ? momentOf(last) : undefined;
   if (name === 'date_trunc' || name === 'datetrunc') {
-    const unit = unitOf(constantText(first) ?? '');
-    const moment = momentOf(last);
-    return unit && moment && startOf(moment, unit);
+    return momentOf(last)?.roundedDown(unitOf(constantText(first) ?? '')?.most);
   }
-  if (name === '-') return shifted(momentOf(first), negated(durationOf(last)));
-  if (name === '+') return shifted(momentOf(first), durationOf(last)) ?? shifted(momentOf(last), durationOf(first));
+  if (name === '-') return momentOf(first)?.shifted(durationOf(last)?.times(-1));
+  if (name === '+') return momentOf(first)?.shifted(durationOf(last)) ?? momentOf(last)?.shifted(durationOf(first));
   return undefined;
 }
 
-/** Functions of a time that count from 1970, by the milliseconds of what they count in. */
-const epochs: Readonly<Record<string, number>> = { epoch: second, epoch_ms: 1, epoch_us: 0.001, epoch_ns: 0.000_001 };
+/** Undefined for whatever is not surely a column, or one rounded down. */
+export function columnOf(expression: Json | undefined): RoundedColumn | undefined {
+  if (!isNode(expression)) return undefined;
+  if (expression['class'] === 'COLUMN_REF') {
+    return new RoundedColumn(list(expression['column_names']).map((part) => fold(text(part))));
+  }
+  if (expression['class'] === 'CAST') {
+    const isDate = isNode(expression['cast_type']) && expression['cast_type']['id'] === 'DATE';
+    return isDate ? columnOf(expression['child'])?.roundedDown(dayMs) : undefined;
+  }
+  const name = expression['class'] === 'FUNCTION' ? fold(text(expression['function_name'])) : '';
+  const [first, second, ...more] = list(expression['children']);
+  if (more.length > 0) return undefined;
+  if (name === 'date' && second === undefined) return columnOf(first)?.roundedDown(dayMs);
+  if (name === 'date_trunc' || name === 'datetrunc') {
+    return columnOf(second)?.roundedDown(unitOf(constantText(first) ?? '')?.most);
+  }
+  return name === 'time_bucket' ? columnOf(second)?.roundedDown(durationOf(first)?.most) : undefined;
+}
 
-/** `epoch(time)`: what is counted, and in how many milliseconds; undefined for anything else. */
-export function epochOf(expression: Json | undefined): { readonly of: Json; readonly scale: number } | undefined {
+/** Functions of a time that count from 1970, by the milliseconds of what they count in. */
+const epochs: Readonly<Record<string, number>> = { epoch: secondMs, epoch_ms: 1, epoch_us: 0.001, epoch_ns: 0.000_001 };
+
+/** `epoch(time)`: in whole units, so that it lies up to one before. */
+export function countedOf(expression: Json | undefined): Counted<Json> | undefined {
   if (!isNode(expression) || expression['class'] !== 'FUNCTION') return undefined;
   const name = fold(text(expression['function_name']));
-  const [of, another] = isList(expression['children']) ? expression['children'] : [];
+  const [of, another] = list(expression['children']);
   const scale = Object.hasOwn(epochs, name) ? epochs[name] : undefined;
-  return of === undefined || another !== undefined || scale === undefined ? undefined : { of, scale };
+  if (of === undefined || another !== undefined || scale === undefined) return undefined;
+  return { of, scale, width: Math.max(1, scale) };
 }
 
 /** `1767225600`, `epoch(now()) - 3600`, counted so. */
 export function countedMoment(expression: Json | undefined, scale: number): Moment | undefined {
   const count = wholeNumber(expression);
-  if (count !== undefined) return { fromNow: false, low: count * scale, high: count * scale + 1 };
-  const counted = epochOf(expression);
+  if (count !== undefined) return new Moment('epoch', count * scale, count * scale + 1);
+  const counted = countedOf(expression);
   if (counted !== undefined) return counted.scale === scale ? momentOf(counted.of) : undefined;
   if (!isNode(expression) || expression['class'] !== 'FUNCTION') return undefined;
-  const [first, last] = isList(expression['children']) ? expression['children'] : [];
+  const [first, last] = list(expression['children']);
   const steps = wholeNumber(last);
   if (steps === undefined || (expression['function_name'] !== '-' && expression['function_name'] !== '+'))
     return undefined;
-  const span = exactly((expression['function_name'] === '-' ? -steps : steps) * scale);
-  return shifted(countedMoment(first, scale), span);
+  const span = new Span((expression['function_name'] === '-' ? -steps : steps) * scale);
+  return countedMoment(first, scale)?.shifted(span);
 }
 
 /** A whole number of days is what a date takes; with anything else the engine refuses it. */
-export function durationOf(expression: Json | undefined): Span | undefined {
+function durationOf(expression: Json | undefined): Span | undefined {
   const days = wholeNumber(expression);
-  return days === undefined ? intervalOf(expression) : times(exactly(day), days);
+  return days === undefined ? intervalOf(expression) : new Span(dayMs * days);
 }
 
 function intervalOf(expression: Json | undefined): Span | undefined {
@@ -149,27 +157,26 @@ function intervalOf(expression: Json | undefined): Span | undefined {
   }
   if (expression['class'] !== 'FUNCTION') return undefined;
   const name = fold(text(expression['function_name']));
-  const children = isList(expression['children']) ? expression['children'] : [];
+  const children = list(expression['children']);
   const [first, last] = children;
-  if (name === '-' && children.length === 1) return negated(intervalOf(first));
+  if (name === '-' && children.length === 1) return intervalOf(first)?.times(-1);
   if (name === '*' && children.length === 2) {
-    return times(intervalOf(last), wholeNumber(first)) ?? times(intervalOf(first), wholeNumber(last));
+    return intervalOf(last)?.times(wholeNumber(first)) ?? intervalOf(first)?.times(wholeNumber(last));
   }
   if (!name.startsWith('to_') || children.length !== 1) return undefined;
-  return times(unitOf(name.slice(3)), wholeNumber(first));
+  return unitOf(name.slice(3))?.times(wholeNumber(first));
 }
 
 function writtenInterval(literal: string | undefined): Span | undefined {
   if (literal === undefined || !/^\s*(?:[+-]?\d{1,9}\s*[a-zA-Z]+\s*)+$/.test(literal)) return undefined;
-  let sum: Span | undefined = exactly(0);
+  let sum: Span | undefined = new Span(0);
   for (const [, count, unit] of literal.matchAll(/([+-]?\d+)\s*([a-zA-Z]+)/g)) {
-    const part = times(unitOf(unit ?? ''), Number(count));
-    sum = sum && part && { low: sum.low + part.low, high: sum.high + part.high };
+    sum = sum?.plus(unitOf(unit ?? '')?.times(Number(count)));
   }
   return sum;
 }
 
-export function unitOf(name: string): Span | undefined {
+function unitOf(name: string): Span | undefined {
   const folded = fold(name);
   const short = Object.hasOwn(shortUnits, folded) ? shortUnits[folded] : undefined;
   const unit = short ?? folded.replace(/s$/, '');
@@ -220,34 +227,10 @@ function writtenMoment(literal: string | undefined, hasZone: boolean): Moment | 
   const offset = (part(10) * 60 + part(11)) * (sign === '-' ? -1 : 1);
   const milliseconds = Number(fraction.slice(0, 3).padEnd(3, '0'));
   const written = Date.UTC(year, part(2) - 1, part(3), part(4), part(5), part(6), milliseconds);
-  const base = written - offset * 60 * second;
+  const at = written - offset * 60 * secondMs;
   // Before the year 100 JavaScript means the twentieth century.
-  if (!Number.isFinite(base) || year < 100) return undefined;
-  return { fromNow: false, low: base, high: /[1-9]/.test(fraction.slice(3)) ? base + 1 : base };
-}
-
-const now: Moment = { fromNow: true, low: 0, high: 0 };
-
-function startOf(moment: Moment, unit: Span): Moment {
-  return { ...moment, low: moment.low - unit.high };
-}
-
-function shifted(moment: Moment | undefined, by: Span | undefined): Moment | undefined {
-  return moment && by && { ...moment, low: moment.low + by.low, high: moment.high + by.high };
-}
-
-function negated(span: Span | undefined): Span | undefined {
-  return span && { low: -span.high, high: -span.low };
-}
-
-function times(span: Span | undefined, count: number | undefined): Span | undefined {
-  if (span === undefined || count === undefined) return undefined;
-  const ends = [span.low * count, span.high * count];
-  return { low: Math.min(...ends), high: Math.max(...ends) };
-}
-
-function exactly(ms: number): Span {
-  return { low: ms, high: ms };
+  if (!Number.isFinite(at) || year < 100) return undefined;
+  return new Moment('epoch', at, /[1-9]/.test(fraction.slice(3)) ? at + 1 : at);
 }
 
 export function constantText(expression: Json | undefined): string | undefined {

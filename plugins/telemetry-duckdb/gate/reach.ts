@@ -1,16 +1,26 @@
 import {
+  DerivedQueries,
+  isInside,
   isList,
   isNode,
   list,
+  someNode,
   text,
+  TimeBounds,
+  timeColumnsOf,
+  type Bound,
+  type Comparison,
   type Json,
   type Node,
-  type TimePoint,
+  type QueryDialect,
+  type TimeColumns,
+  type TimeDialect,
   type TimeReach,
 } from '../../../src/contract/telemetry/index.ts';
-import { DerivedQueries, widthOf } from './derived.ts';
-import { bareMoments, constantText, countedMoment, epochOf, momentOf, type Moment } from './moment.ts';
-import { aliasOf, fold, isTelemetryTable, timeColumnsOf, type TimeColumns } from './relations.ts';
+import { bareMoments, columnOf, constantText, countedMoment, countedOf, momentOf, wholeNumber } from './moment.ts';
+import { aliasOf, commonIn, derived, fold, telemetryTable } from './relations.ts';
+
+type Queries = DerivedQueries<Node, Json>;
 
 /**
  * What the statement's own predicates on `time` leave of each place that reads a telemetry table. Only conditions without
@@ -20,16 +30,15 @@ import { aliasOf, fold, isTelemetryTable, timeColumnsOf, type TimeColumns } from
 export function reachesOf(statement: Json, reads: readonly Node[], now: number): readonly TimeReach[] {
   const reaches: TimeReach[] = [];
   const seen = new Set<Node>();
-  let known: boolean | undefined;
-  const bareNames = () => (known ??= !namesBareMoment(statement));
-  const selects = reads.filter((node) => !isTelemetryTable(node));
-  const queries = selects.length > 1 ? new DerivedQueries(statement, selects) : undefined;
+  const selects = reads.filter((node) => telemetryTable(node) === undefined);
+  const queries: Queries = new DerivedQueries(outputs, selects[0], () => linksIn(statement, selects));
+  const dialect = timesOf(statement, now);
   for (const node of reads) {
-    if (isTelemetryTable(node)) {
+    if (telemetryTable(node) !== undefined) {
       if (!seen.has(node)) reaches.push({});
       continue;
     }
-    for (const { table, reach } of placesOf(node, { queries, bareNames, now })) {
+    for (const [table, reach] of placesOf(node, queries, dialect)) {
       seen.add(table);
       reaches.push(reach);
     }
@@ -37,9 +46,25 @@ export function reachesOf(statement: Json, reads: readonly Node[], now: number):
   return reaches;
 }
 
-interface Place {
-  readonly table: Node;
-  readonly reach: TimeReach;
+function timesOf(statement: Json, now: number): TimeDialect<Json> {
+  let known: boolean | undefined;
+  // Whether `current_timestamp` and the like surely mean moments.
+  const areMoments = () => (known ??= !namesBareMoment(statement));
+  const isConstant = (expression: Json) =>
+    !someNode(expression, ({ class: kind }) => kind === 'COLUMN_REF') || areMoments();
+  // Both kinds are compared as of this check.
+  const at = (bound: Bound) => (bound.base === 'now' ? now + bound.at : bound.at);
+  return {
+    comparisonsIn,
+    columnOf,
+    countedOf,
+    momentOf: (expression) => (isConstant(expression) ? momentOf(expression) : undefined),
+    countedMoment: (expression, scale) => (isConstant(expression) ? countedMoment(expression, scale) : undefined),
+    isText: (expression) => constantText(expression) !== undefined,
+    // Where the column lies before the time, the end lies behind it already.
+    endOf: (latest, width, isWithin) => latest + (width > 0 ? width : isWithin ? 1 : 0),
+    isTighter: (bound, than, side) => isInside(at(bound), at(than), side),
+  };
 }
 
 interface Source {
@@ -48,61 +73,45 @@ interface Source {
   readonly conditions: readonly Json[];
 }
 
-interface Known {
-  /** Undefined where no query is in another. */
-  readonly queries: DerivedQueries | undefined;
-  /** Whether `current_timestamp` and the like surely mean moments. */
-  bareNames(): boolean;
-  readonly now: number;
-}
-
-function placesOf(select: Node, known: Known): Place[] {
+function placesOf(select: Node, queries: Queries, dialect: TimeDialect<Json>): (readonly [Node, TimeReach])[] {
   const from = select['from_table'];
   if (!isNode(from)) return [];
-  const sampled = select['sample'] !== null && select['sample'] !== undefined;
   const sources: Source[] = [];
   const names: string[] = [];
   let merged = false;
   const walk = (item: Json | undefined, conditions: readonly Json[]): void => {
     if (!isNode(item)) return;
     if (item['type'] !== 'JOIN') names.push(aliasOf(item));
-    const inside = item['sample'] === null || item['sample'] === undefined ? conditions : [];
-    if (isTelemetryTable(item)) sources.push({ table: item, conditions: inside });
+    const inside = isAbsent(item['sample']) ? conditions : [];
+    if (telemetryTable(item) !== undefined) sources.push({ table: item, conditions: inside });
     if (item['type'] !== 'JOIN') return;
-    const using = isList(item['using_columns']) ? item['using_columns'] : [];
+    const using = list(item['using_columns']);
     merged ||= item['ref_type'] === 'NATURAL' || using.some((column) => fold(text(column)) === 'time');
     const [left, right] = sides(item, inside);
     walk(item['left'], left);
     walk(item['right'], right);
   };
-  walk(from, sampled ? [] : [select['where_clause'] ?? null]);
+  walk(from, isAbsent(select['sample']) ? [select['where_clause'] ?? null] : []);
   return sources.map(({ table, conditions }) => {
     const name = aliasOf(table);
-    const renamed = isList(table['column_name_alias']) && table['column_name_alias'].length > 0;
+    const renamed = list(table['column_name_alias']).length > 0;
     const unique = names.filter((other) => other === name).length === 1;
-    if (renamed || !unique) return { table, reach: {} };
+    if (renamed || !unique) return [table, {}];
     // Another `time` in scope makes the bare one ambiguous, which is an error, unless a join made one of the two.
-    const bare = sources.length === 1 && !merged;
-    const bounds: Bounds = { start: undefined, end: undefined };
-    const subject = { name, bare, columns: timeColumnsOf(table), ...known };
-    for (const condition of conditions) narrow(bounds, condition, subject);
-    if (table === from) narrowFromAbove(bounds, select, known);
-    return { table, reach: reachOf(bounds) };
+    const own = widths(timeColumnsOf(telemetryTable(table) ?? ''), name, sources.length === 1 && !merged);
+    const bounds = new TimeBounds(dialect);
+    for (const condition of conditions) bounds.narrow(condition, own);
+    for (const { reader, columns } of table === from ? queries.readersOf(select) : []) {
+      const item = reader['from_table'];
+      if (!isNode(item) || !isAbsent(reader['sample'])) break;
+      bounds.narrow(reader['where_clause'] ?? null, widths(columns, aliasOf(item), true));
+    }
+    return [table, bounds.reach];
   });
 }
 
-/** What queries around ask of the times that they get from this one. */
-function narrowFromAbove(bounds: Bounds, select: Node, known: Known): void {
-  const { queries } = known;
-  if (queries === undefined) return;
-  let inner = select;
-  for (let outer = queries.readerOf(inner); outer !== undefined; outer = queries.readerOf(inner)) {
-    const columns = queries.outputsOf(inner);
-    const from = outer['from_table'];
-    if (columns.size === 0 || !isNode(from) || (outer['sample'] !== null && outer['sample'] !== undefined)) return;
-    narrow(bounds, outer['where_clause'] ?? null, { name: aliasOf(from), bare: true, columns, ...known });
-    inner = outer;
-  }
+function isAbsent(value: Json | undefined): boolean {
+  return value === null || value === undefined;
 }
 
 /** Which conditions hold for a join's sides: those from above and its own, where a row that fails them goes missing. */
@@ -131,130 +140,37 @@ function sides(join: Node, above: readonly Json[]): readonly [left: readonly Jso
   }
 }
 
-interface Subject extends Known {
-  readonly name: string;
-  /** Whether a column alone means this item's. */
-  readonly bare: boolean;
-  readonly columns: TimeColumns;
-}
-
-interface Bounds {
-  start: Moment | undefined;
-  end: Moment | undefined;
-}
-
-function reachOf(bounds: Bounds): TimeReach {
-  const start = bounds.start && point(bounds.start.fromNow, Math.floor(bounds.start.low));
-  const end = bounds.end && point(bounds.end.fromNow, Math.ceil(bounds.end.high));
-  return { ...(start && { start }), ...(end && { end }) };
-}
-
-function point(fromNow: boolean, ms: number): TimePoint | undefined {
-  if (fromNow) return { fromNowMs: ms };
-  const at = new Date(ms);
-  return Number.isNaN(at.getTime()) ? undefined : { at };
-}
-
-function narrow(bounds: Bounds, condition: Json, subject: Subject): void {
-  if (!isNode(condition)) return;
-  if (condition['type'] === 'CONJUNCTION_AND' && isList(condition['children'])) {
-    for (const child of condition['children']) narrow(bounds, child, subject);
-    return;
-  }
-  const { now } = subject;
-  const from = ({ moment }: Compared) => {
-    if (moment && (!bounds.start || lowOf(moment, now) > lowOf(bounds.start, now))) bounds.start = moment;
-  };
-  /** `within`: the moment itself is left in, so the end lies behind it, as it does where the column lies before the time. */
-  const to = ({ moment, width }: Compared, within: boolean) => {
-    const end = moment && { ...moment, high: moment.high + (width > 0 ? width : within ? 1 : 0) };
-    if (end && (!bounds.end || highOf(end, now) < highOf(bounds.end, now))) bounds.end = end;
-  };
-  if (condition['class'] === 'BETWEEN' && condition['type'] === 'COMPARE_BETWEEN') {
-    from(compared(condition['input'], condition['lower'], subject));
-    to(compared(condition['input'], condition['upper'], subject), true);
-    return;
-  }
-  if (condition['class'] !== 'COMPARISON') return;
-  const { left, right } = condition;
-  const straight = compared(left, right, subject);
-  const both = straight.moment === undefined ? compared(right, left, subject) : straight;
-  const comparison = text(condition['type']);
-  switch (straight.moment === undefined ? turned[comparison] : comparison) {
-    case 'COMPARE_GREATERTHAN':
-    case 'COMPARE_GREATERTHANOREQUALTO':
-      return from(both);
-    case 'COMPARE_LESSTHAN':
-      return to(both, false);
-    case 'COMPARE_LESSTHANOREQUALTO':
-      return to(both, true);
-    case 'COMPARE_EQUAL':
-      from(both);
-      to(both, true);
-      return;
-    default:
-  }
-}
-
-const day = 86_400_000;
-
-interface Compared {
-  /** Undefined where the first is no time of the subject, or the second surely no moment. */
-  readonly moment: Moment | undefined;
-  /** How far before the time the first may lie. */
-  readonly width: number;
-}
-
-function compared(time: Json | undefined, other: Json | undefined, subject: Subject): Compared {
-  const ofColumn = (names: readonly string[]) => widthOfColumn(names, subject);
-  const isColumn = isNode(time) && time['class'] === 'COLUMN_REF';
-  const counted = isColumn ? undefined : epochOf(time);
-  const width = isColumn ? ofColumn(namesOf(time)) : widthOf(counted === undefined ? time : counted.of, ofColumn);
-  if (width === undefined || (mentionsColumn(other) && !subject.bareNames())) return { moment: undefined, width: 0 };
-  if (counted === undefined) {
-    const moment = momentOf(other);
-    // Beside a date a text is read as one: its hours are left out.
-    const isRead = width >= day && constantText(other) !== undefined;
-    return { moment: moment && isRead ? { ...moment, low: Math.floor(moment.low / day) * day } : moment, width };
-  }
-  // Counted in whole units, so that it lies up to one before.
-  return { moment: countedMoment(other, counted.scale), width: width + Math.max(1, counted.scale) };
-}
-
-const turned: Readonly<Record<string, string>> = {
-  COMPARE_EQUAL: 'COMPARE_EQUAL',
-  COMPARE_GREATERTHAN: 'COMPARE_LESSTHAN',
-  COMPARE_GREATERTHANOREQUALTO: 'COMPARE_LESSTHANOREQUALTO',
-  COMPARE_LESSTHAN: 'COMPARE_GREATERTHAN',
-  COMPARE_LESSTHANOREQUALTO: 'COMPARE_GREATERTHANOREQUALTO',
+const operators: Readonly<Record<string, string>> = {
+  COMPARE_EQUAL: '=',
+  COMPARE_GREATERTHAN: '>',
+  COMPARE_GREATERTHANOREQUALTO: '>=',
+  COMPARE_LESSTHAN: '<',
+  COMPARE_LESSTHANOREQUALTO: '<=',
 };
 
-function lowOf({ fromNow, low }: Moment, now: number): number {
-  return fromNow ? now + low : low;
+function* comparisonsIn(condition: Json): Iterable<Comparison<Json>> {
+  if (!isNode(condition)) return;
+  const { class: kind, type, input = null, lower = null, upper = null, left = null, right = null } = condition;
+  if (type === 'CONJUNCTION_AND') for (const child of list(condition['children'])) yield* comparisonsIn(child);
+  if (kind === 'BETWEEN' && type === 'COMPARE_BETWEEN') {
+    yield { left: input, operator: '>=', right: lower, isOneWay: true };
+    yield { left: input, operator: '<=', right: upper, isOneWay: true };
+  }
+  if (kind === 'COMPARISON') yield { left, operator: operators[text(type)] ?? '', right };
 }
 
-function highOf({ fromNow, high }: Moment, now: number): number {
-  return fromNow ? now + high : high;
-}
-
-function namesOf(column: Node): readonly string[] {
-  return list(column['column_names']).map((part) => fold(text(part)));
-}
-
-/** `time`, `s.time`, or `otel.spans.time` where there is no alias. */
-function widthOfColumn(names: readonly string[], { name, bare, columns }: Subject): number | undefined {
-  const isOwn =
-    names.length === 1
-      ? bare
-      : names.length === 2
-        ? names[0] === name
-        : names.length === 3 && names[0] === 'otel' && names[1] === name;
-  return isOwn ? columns.get(names.at(-1) ?? '') : undefined;
-}
-
-function mentionsColumn(value: Json | undefined): boolean {
-  if (isList(value)) return value.some(mentionsColumn);
-  return isNode(value) && (value['class'] === 'COLUMN_REF' || Object.values(value).some(mentionsColumn));
+/** Of `time` where a column alone means this item's, `s.time`, or `otel.spans.time` where there is no alias. */
+function widths(columns: TimeColumns, name: string, isAlone: boolean) {
+  return (names: readonly string[]): number | undefined => {
+    const [first, second] = names;
+    const isOwn =
+      names.length === 1
+        ? isAlone
+        : names.length === 2
+          ? first === name
+          : names.length === 3 && first === 'otel' && second === name;
+    return isOwn ? columns.get(names.at(-1) ?? '') : undefined;
+  };
 }
 
 /** Whether anything in the statement might give a column such a name, which would come before the moment. */
@@ -266,4 +182,61 @@ function namesBareMoment(value: Json): boolean {
   return Object.entries(value).some(([key, item]) =>
     isReference && key === 'column_names' ? false : namesBareMoment(item),
   );
+}
+
+const outputs: QueryDialect<Node, Json> = {
+  projectionOf(select) {
+    const from = select['from_table'];
+    if (!isNode(from) || !commutes(select)) return undefined;
+    const table = telemetryTable(from);
+    const groups = list(select['group_expressions']);
+    return {
+      from: aliasOf(from),
+      columns: table && timeColumnsOf(table),
+      items: list(select['select_list']).map((item) => {
+        if (!isNode(item)) return {};
+        if (isPlainStar(item)) return '*';
+        const alias = fold(text(item['alias']));
+        return { name: alias || fold(text(list(item['column_names']).at(-1))) || undefined, alias, value: item };
+      }),
+      groups: groups.length === 0 ? undefined : list(select['group_sets']).length === 1 ? groups : [],
+    };
+  },
+  columnOf,
+  positionOf: wholeNumber,
+  nameOf(expression) {
+    const names = isNode(expression) ? list(expression['column_names']) : [];
+    return names.length === 1 ? fold(text(names[0])) : undefined;
+  },
+  incidental: new Set(['query_location', 'alias']),
+};
+
+/** Each query with the one that it alone reads. */
+function linksIn(statement: Json, selects: readonly Node[]): readonly (readonly [Node, Node])[] {
+  const hasNames = selects.some(({ cte_map: map }) => isNode(map) && list(map['map']).length > 0);
+  const common = hasNames ? commonIn(statement) : new Map<string, Node>();
+  return selects.flatMap((select) => {
+    const from = select['from_table'];
+    const inner = isNode(from) ? derived(from, common) : undefined;
+    return inner?.['type'] === 'SELECT_NODE' ? [[select, inner] as const] : [];
+  });
+}
+
+/** Whether rows may be left out before the query as well as after it. */
+function commutes(select: Node): boolean {
+  if (!isAbsent(select['qualify']) || !isAbsent(select['sample'])) return false;
+  const hasWindow = someNode(select['select_list'], ({ class: kind }) => kind === 'WINDOW');
+  return !hasWindow && list(select['modifiers']).every(isHarmless);
+}
+
+function isHarmless(modifier: Json): boolean {
+  if (!isNode(modifier)) return false;
+  if (modifier['type'] === 'ORDER_MODIFIER') return true;
+  return modifier['type'] === 'DISTINCT_MODIFIER' && list(modifier['distinct_on_targets']).length === 0;
+}
+
+function isPlainStar(item: Node): boolean {
+  if (item['class'] !== 'STAR' || text(item['relation_name']) !== '' || item['columns'] === true) return false;
+  const parts = ['exclude_list', 'qualified_exclude_list', 'replace_list', 'rename_list'];
+  return parts.every((part) => list(item[part]).length === 0) && isAbsent(item['expr']);
 }

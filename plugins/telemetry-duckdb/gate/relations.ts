@@ -1,5 +1,8 @@
 import {
   isList,
+  isNode,
+  list,
+  readOnce,
   tableNames,
   text,
   type Json,
@@ -12,11 +15,7 @@ export function fold(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-export function isTelemetryTable(node: Node): boolean {
-  return telemetryTable(node) !== undefined;
-}
-
-function telemetryTable(node: Node): TableName | undefined {
+export function telemetryTable(node: Node): TableName | undefined {
   return node['type'] === 'BASE_TABLE' ? tableOf(node['schema_name'], node['table_name']) : undefined;
 }
 
@@ -32,18 +31,34 @@ export function aliasOf(item: Node): string {
   return alias === '' ? fold(text(item['table_name'])) : alias;
 }
 
-/** Columns that hold the time of a row, and by how many milliseconds at most each lies before it. */
-export type TimeColumns = ReadonlyMap<string, number>;
+/** The query that a FROM item is. */
+export function derived(from: Node, common: ReadonlyMap<string, Node>): Node | undefined {
+  if (list(from['column_name_alias']).length > 0 || (from['sample'] !== undefined && from['sample'] !== null))
+    return undefined;
+  if (from['type'] === 'SUBQUERY') return nodeOf(from['subquery']);
+  const isName = from['type'] === 'BASE_TABLE' && text(from['schema_name']) === '';
+  return isName ? common.get(fold(text(from['table_name']))) : undefined;
+}
 
-const timeOnly: TimeColumns = new Map([['time', 0]]);
-/** Of a span `start_time` is the same moment (src/contract/telemetry/schema.ts). */
-const timesOfSpans: TimeColumns = new Map([
-  ['time', 0],
-  ['start_time', 0],
-]);
+function nodeOf(query: Json | undefined): Node | undefined {
+  return isNode(query) && isNode(query['node']) ? query['node'] : undefined;
+}
 
-export function timeColumnsOf(table: Node): TimeColumns {
-  return telemetryTable(table) === 'spans' ? timesOfSpans : timeOnly;
+/** Queries of WITH that are read once. */
+export function commonIn(statement: Json): ReadonlyMap<string, Node> {
+  const given: [string, Node | undefined][] = [];
+  const names: string[] = [];
+  const walk = (value: Json): void => {
+    if (isList(value)) return value.forEach(walk);
+    if (!isNode(value)) return;
+    const name = fold(text(value['key']));
+    const query = isNode(value['value']) ? value['value']['query'] : undefined;
+    if (name !== '' && isNode(query)) given.push([name, nodeOf(query)]);
+    if (value['type'] === 'BASE_TABLE') names.push(fold(text(value['table_name'])));
+    Object.values(value).forEach(walk);
+  };
+  walk(statement);
+  return readOnce(given, names);
 }
 
 export interface Template {

@@ -1,32 +1,37 @@
-import { isNode, type Json, list, type Node, text } from '../../../src/contract/telemetry/index.ts';
+import {
+  byNames,
+  calendar,
+  type Counted,
+  dayMs,
+  hourMs,
+  isNode,
+  type Json,
+  list,
+  Moment,
+  type Node,
+  RoundedColumn,
+  Span,
+  text,
+} from '../../../src/contract/telemetry/index.ts';
 import { constantNumber, exactNumber } from './names.ts';
 import { namesOf, only } from './tree.ts';
 
-/** A constant moment of a statement, between two bounds in milliseconds: since 1970, or from the moment it runs. */
-export interface Moment {
-  readonly from: 'epoch' | 'now';
-  readonly earliest: number;
-  readonly latest: number;
-}
+/** A day has 25 hours where clocks are put back. */
+const longestDayMs = dayMs + hourMs;
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
-
-/** How long the unit of date_trunc may be; a day has 25 hours where clocks are put back. */
-const units: Readonly<Record<string, number>> = {
+/** How long the unit of date_trunc may be. */
+const truncations: Readonly<Record<string, number>> = {
   microseconds: 1,
   milliseconds: 1,
-  second: 1_000,
-  minute: 60_000,
+  second: calendar.second.most,
+  minute: calendar.minute.most,
   hour: hourMs,
-  day: 25 * hourMs,
-  week: 7 * dayMs + hourMs,
-  month: 31 * dayMs + hourMs,
-  quarter: 92 * dayMs + hourMs,
-  year: 366 * dayMs + hourMs,
+  day: longestDayMs,
+  week: calendar.week.most + hourMs,
+  month: calendar.month.most + hourMs,
+  quarter: calendar.quarter.most + hourMs,
+  year: calendar.year.most + hourMs,
 };
-
-const runNow: Moment = { from: 'now', earliest: 0, latest: 0 };
 
 /**
  * What a constant expression compared with `time` comes to, loosened outward where it is not known exactly; undefined
@@ -47,8 +52,8 @@ export function momentOf(value: Json | undefined, depth = 0): Moment | undefined
 }
 
 function clockOf(op: string): Moment | undefined {
-  if (/^SVFOP_(?:CURRENT_|LOCAL)TIMESTAMP$/.test(op)) return runNow;
-  return op === 'SVFOP_CURRENT_DATE' ? { from: 'now', earliest: -dayMs, latest: 0 } : undefined;
+  if (/^SVFOP_(?:CURRENT_|LOCAL)TIMESTAMP$/.test(op)) return Moment.now;
+  return op === 'SVFOP_CURRENT_DATE' ? Moment.now.roundedDown(dayMs) : undefined;
 }
 
 function castOf(cast: Node, depth: number): Moment | undefined {
@@ -57,7 +62,7 @@ function castOf(cast: Node, depth: number): Moment | undefined {
   const constant = only('A_Const', cast['arg']);
   if (constant !== undefined) return literal(constant, type);
   const inner = momentOf(cast['arg'], depth + 1);
-  return inner && type === 'date' ? { ...inner, earliest: inner.earliest - dayMs } : inner;
+  return type === 'date' ? inner?.roundedDown(dayMs) : inner;
 }
 
 /** Without modifiers, which round. */
@@ -85,7 +90,7 @@ function literal(constant: Node, type: 'timestamptz' | 'timestamp' | 'date'): Mo
   const seconds = (Number(hour ?? 0) * 60 + Number(minute)) * 60 + Number(second);
   const whole = midnight.getTime() + seconds * 1_000 - offsetOf(zone);
   const exact = whole + Number(fraction) * 1_000;
-  return { from: 'epoch', earliest: Math.floor(exact), latest: Math.ceil(exact) };
+  return new Moment('epoch', exact).loosened();
 }
 
 function offsetOf(zone = ''): number {
@@ -98,43 +103,70 @@ function offsetOf(zone = ''): number {
 function called(call: Node, depth: number): Moment | undefined {
   const name = namesOf(call['funcname']).at(-1) ?? '';
   const args = list(call['args']);
-  if (name === 'now' || name === 'transaction_timestamp') return args.length === 0 ? runNow : undefined;
+  if (name === 'now' || name === 'transaction_timestamp') return args.length === 0 ? Moment.now : undefined;
   if (name === 'to_timestamp' && args.length === 1) {
     const seconds = exactNumber(args[0]);
-    if (seconds === undefined || !Number.isFinite(seconds)) return undefined;
-    return { from: 'epoch', earliest: Math.floor(seconds * 1_000), latest: Math.ceil(seconds * 1_000) };
+    return seconds !== undefined && Number.isFinite(seconds) ? secondsAt(seconds) : undefined;
   }
   if (name !== 'date_trunc' || args.length > 3) return undefined;
   const length = truncationOf(args[0]);
   // A bare literal could be an interval as well, and would be refused by the server.
   const inner = only('A_Const', args[1]) === undefined ? momentOf(args[1], depth + 1) : undefined;
-  return inner && length !== undefined ? { ...inner, earliest: inner.earliest - length } : undefined;
+  return inner?.roundedDown(length);
 }
 
 /** How long the unit that date_trunc is given may be. */
-export function truncationOf(value: Json | undefined): number | undefined {
+function truncationOf(value: Json | undefined): number | undefined {
   const string = only('A_Const', value)?.['sval'];
   const unit = isNode(string) ? text(string['sval']).toLowerCase() : '';
-  return Object.hasOwn(units, unit) ? units[unit] : undefined;
+  return Object.hasOwn(truncations, unit) ? truncations[unit] : undefined;
 }
 
-/** `1767225600`, `extract(epoch FROM now()) - 3600`: seconds since 1970. */
-export function secondsOf(
-  value: Json | undefined,
-  epochOf: (value: Json | undefined) => Json | undefined,
-): Moment | undefined {
+function secondsAt(count: number): Moment {
+  return new Moment('epoch', count * 1_000).loosened();
+}
+
+/** Undefined for whatever is not surely a column, or one rounded down. */
+export function columnOf(value: Json | undefined): RoundedColumn | undefined {
+  const column = only('ColumnRef', value);
+  if (column !== undefined) return new RoundedColumn(namesOf(column['fields']).map((name = '') => name));
+  const cast = only('TypeCast', value);
+  if (cast !== undefined) {
+    const type = cast['typeName'];
+    const isDate = isNode(type) && namesOf(type['names']).at(-1) === 'date' && type['arrayBounds'] === undefined;
+    return isDate ? columnOf(cast['arg'])?.roundedDown(longestDayMs) : undefined;
+  }
+  const call = only('FuncCall', value);
+  const name = namesOf(call?.['funcname']).at(-1);
+  const [first, second, third, more] = list(call?.['args']);
+  if (name === 'date' && second === undefined) return columnOf(first)?.roundedDown(longestDayMs);
+  if (name === 'date_trunc' && third === undefined) return columnOf(second)?.roundedDown(truncationOf(first));
+  if (name !== 'date_bin' || third === undefined || more !== undefined) return undefined;
+  return columnOf(second)?.roundedDown(intervalOf(first)?.most);
+}
+
+/** `extract(epoch FROM time)`, `date_part('epoch', time)`: seconds, with their fraction. */
+export function countedOf(value: Json | undefined): Counted<Json> | undefined {
+  const call = only('FuncCall', value);
+  const name = namesOf(call?.['funcname']).at(-1);
+  const [part, of, more] = list(call?.['args']);
+  const unit = only('A_Const', part)?.['sval'];
+  if ((name !== 'extract' && name !== 'date_part') || of === undefined || more !== undefined) return undefined;
+  return isNode(unit) && text(unit['sval']) === 'epoch' ? { of, scale: 1_000, width: 0 } : undefined;
+}
+
+/** `1767225600`, `extract(epoch FROM now()) - 3600`. */
+export function countedMoment(value: Json | undefined): Moment | undefined {
   const count = exactNumber(value);
-  if (count !== undefined)
-    return { from: 'epoch', earliest: Math.floor(count * 1_000), latest: Math.ceil(count * 1_000) };
-  const counted = epochOf(value);
-  if (counted !== undefined) return momentOf(counted);
+  if (count !== undefined) return secondsAt(count);
+  const counted = countedOf(value);
+  if (counted !== undefined) return momentOf(counted.of);
   const operation = only('A_Expr', value);
   const sign = namesOf(operation?.['name']).at(-1);
   const steps = exactNumber(operation?.['rexpr']);
   if (operation?.['kind'] !== 'AEXPR_OP' || steps === undefined || (sign !== '+' && sign !== '-')) return undefined;
-  const base = secondsOf(operation['lexpr'], epochOf);
-  const by = (sign === '-' ? -steps : steps) * 1_000;
-  return base && { ...base, earliest: Math.floor(base.earliest + by), latest: Math.ceil(base.latest + by) };
+  const span = new Span((sign === '-' ? -steps : steps) * 1_000);
+  return countedMoment(operation['lexpr'])?.shifted(span)?.loosened();
 }
 
 function moved(operation: Node, depth: number): Moment | undefined {
@@ -150,42 +182,27 @@ function sumOf(base: Json | undefined, step: Json | undefined, sign: '+' | '-', 
   // `'2026-01-01' + INTERVAL …`: a literal there is read as an interval.
   if (only('A_Const', base) !== undefined) return undefined;
   const days = text(only('SQLValueFunction', base)?.['op']) === 'SVFOP_CURRENT_DATE' ? exactNumber(step) : undefined;
-  const span: Span | undefined = days === undefined ? intervalOf(step) : { least: days * dayMs, most: days * dayMs };
-  const moment = momentOf(base, depth + 1);
-  if (moment === undefined || span === undefined) return undefined;
-  const { least, most } = sign === '+' ? span : scaled(span, -1);
-  return { ...moment, earliest: moment.earliest + least, latest: moment.latest + most };
+  const span = days === undefined ? intervalOf(step) : new Span(days * dayMs);
+  return momentOf(base, depth + 1)?.shifted(sign === '+' ? span : span?.times(-1));
 }
 
-/** Of an interval, in milliseconds: months and years are not all of one length. */
-interface Span {
-  readonly least: number;
-  readonly most: number;
-}
-
-const exactly = (ms: number): Span => ({ least: ms, most: ms });
-
-const lengths: readonly (readonly [RegExp, Span])[] = [
-  [/^(?:us|usecs?|microseconds?)$/, exactly(0.001)],
-  [/^(?:ms|msecs?|milliseconds?)$/, exactly(1)],
-  [/^(?:s|secs?|seconds?)$/, exactly(1_000)],
-  [/^(?:m|mins?|minutes?)$/, exactly(60_000)],
-  [/^(?:h|hrs?|hours?)$/, exactly(3_600_000)],
-  [/^(?:d|days?)$/, exactly(dayMs)],
-  [/^(?:w|weeks?)$/, exactly(7 * dayMs)],
-  [/^(?:mons?|months?)$/, { least: 28 * dayMs, most: 31 * dayMs }],
-  [/^(?:y|yrs?|years?)$/, { least: 365 * dayMs, most: 366 * dayMs }],
-];
+const units = byNames<Span>([
+  [calendar.microsecond, 'us usec usecs microsecond microseconds'],
+  [calendar.millisecond, 'ms msec msecs millisecond milliseconds'],
+  [calendar.second, 's sec secs second seconds'],
+  [calendar.minute, 'm min mins minute minutes'],
+  [calendar.hour, 'h hr hrs hour hours'],
+  [calendar.day, 'd day days'],
+  [calendar.week, 'w week weeks'],
+  [calendar.month, 'mon mons month months'],
+  [calendar.year, 'y yr yrs year years'],
+]);
 
 /** PostgreSQL's masks of INTERVAL '1' DAY and the like. */
 const masks: Readonly<Record<number, string>> = { 8: 'day', 1024: 'hour', 2048: 'minute', 4096: 'second' };
 
-function scaled({ least, most }: Span, factor: number): Span {
-  return factor < 0 ? { least: most * factor, most: least * factor } : { least: least * factor, most: most * factor };
-}
-
 /** Undefined for what is not a constant interval in units that everybody reads alike. */
-export function intervalOf(value: Json | undefined): Span | undefined {
+function intervalOf(value: Json | undefined): Span | undefined {
   const cast = only('TypeCast', value);
   if (cast !== undefined) {
     const type = cast['typeName'];
@@ -205,9 +222,8 @@ export function intervalOf(value: Json | undefined): Span | undefined {
     return undefined;
   }
   const times = (interval: Json | undefined, factor: Json | undefined) => {
-    const span = intervalOf(interval);
     const number = exactNumber(factor);
-    return span && number !== undefined && Number.isInteger(number) ? scaled(span, number) : undefined;
+    return Number.isInteger(number) ? intervalOf(interval)?.times(number) : undefined;
   };
   return times(product['lexpr'], product['rexpr']) ?? times(product['rexpr'], product['lexpr']);
 }
@@ -215,13 +231,12 @@ export function intervalOf(value: Json | undefined): Span | undefined {
 function spanOf(written: string): Span | undefined {
   const term = /\s*([+-]?\d{1,9}(?:\.\d{1,6})?)\s*([a-z]+)\s*/gy;
   const source = written.toLowerCase();
-  let total = exactly(0);
+  let total: Span | undefined = new Span(0);
   let read = 0;
   for (const [whole, amount = '', unit = ''] of source.matchAll(term)) {
-    const length = lengths.find(([pattern]) => pattern.test(unit))?.[1];
-    if (length === undefined || (length.least !== length.most && amount.includes('.'))) return undefined;
-    const { least, most } = scaled(length, Number(amount));
-    total = { least: total.least + least, most: total.most + most };
+    const length = units[unit];
+    if (length?.least !== length?.most && amount.includes('.')) return undefined;
+    total = total?.plus(length?.times(Number(amount)));
     read += whole.length;
   }
   return read === source.length && read > 0 ? total : undefined;

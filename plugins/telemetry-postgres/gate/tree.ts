@@ -28,6 +28,18 @@ export function namesOf(value: Json | undefined): readonly (string | undefined)[
   return list(value).map(nameOf);
 }
 
+/** By what the columns of a FROM item are qualified. */
+export function aliasOf(from: Json | undefined): string | undefined {
+  const item = only('RangeVar', from) ?? only('RangeSubselect', from);
+  const alias = item?.['alias'];
+  return isNode(alias) ? text(alias['aliasname']) : item && text(item['relname']);
+}
+
+/** Whether its columns are given other names. */
+export function isRenamed(item: Node): boolean {
+  return isNode(item['alias']) && item['alias']['colnames'] !== undefined;
+}
+
 /** A place to replace in the canonical SQL; locations count its bytes. */
 export interface Place {
   readonly table: TableName;

@@ -4,6 +4,8 @@ export type * from './telemetry.ts';
 export { examplesOf } from './telemetry.ts';
 export type * from './statement.ts';
 export * from './tree.ts';
+export * from './time-reach.ts';
+export * from './derived-queries.ts';
 export { admitText, labelComment, labelText, statementTooLarge, unitAt } from './statement.ts';
 export * from './gate.ts';
 export { mappingSchema, mappingWith, servedTables, tenancySchema } from './mapping.ts';

@@ -18,6 +18,12 @@ export function text(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** Whether a node in the value, or it itself, is such a one. */
+export function someNode(value: Json | undefined, test: (node: Node) => boolean): boolean {
+  if (isList(value)) return value.some((item) => someNode(item, test));
+  return isNode(value) && (test(value) || Object.values(value).some((item) => someNode(item, test)));
+}
+
 /** What may stand in a field of a node, and how it is checked. */
 export type Part =
   /** A string, number or boolean that names nothing, or a name whose place makes it harmless. */

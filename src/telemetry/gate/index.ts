@@ -1,5 +1,5 @@
 import type { GatedStatement, GatePolicy, SqlGate, SqlGates, SqlHelpers } from '../../contract/telemetry/index.ts';
-import { DerivedQueries } from './derived.ts';
+import { queriesOf } from './derived.ts';
 import { Faults } from './fault.ts';
 import { FunctionNames, grammars } from './grammar.ts';
 import { Output } from './output.ts';
@@ -34,7 +34,7 @@ function openGate(policy: GatePolicy, helpers: SqlHelpers): SqlGate {
         faults,
         aliases,
         given,
-        queries: new DerivedQueries(query, fold),
+        queries: queriesOf(query, fold),
         writers: { expression: writeExpression, query: writeQuery },
       });
       writeQuery(output, new Scope(fold), query);

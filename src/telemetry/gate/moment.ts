@@ -1,92 +1,98 @@
+import {
+  calendar,
+  dayMs,
+  hourMs,
+  Moment,
+  RoundedColumn,
+  secondMs,
+  Span,
+  type Counted,
+} from '../../contract/telemetry/index.ts';
+import { foldName } from './scope.ts';
 import type { Call, Expression } from './tree.ts';
 
-/**
- * A constant moment of a statement: milliseconds since 1970 in UTC, or from the moment it runs. It lies somewhere from
- * `earliest` to `latest`: `now()` has whole seconds, the length of a month varies.
- */
-export interface Moment {
-  readonly base: 'epoch' | 'now';
-  readonly earliest: number;
-  readonly latest: number;
+const minuteMs = 60 * secondMs;
+
+const units: Readonly<Record<string, Span>> = { nanosecond: new Span(1e-6), ...calendar };
+
+function unitOf(name = ''): Span | undefined {
+  const unit = foldName(name);
+  return Object.hasOwn(units, unit) ? units[unit] : undefined;
 }
-
-type Span = Pick<Moment, 'earliest' | 'latest'>;
-
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
-
-const units: Readonly<Record<string, Span>> = {
-  NANOSECOND: { earliest: 1e-6, latest: 1e-6 },
-  MICROSECOND: { earliest: 1e-3, latest: 1e-3 },
-  MILLISECOND: { earliest: 1, latest: 1 },
-  SECOND: { earliest: second, latest: second },
-  MINUTE: { earliest: minute, latest: minute },
-  HOUR: { earliest: hour, latest: hour },
-  DAY: { earliest: day, latest: day },
-  WEEK: { earliest: 7 * day, latest: 7 * day },
-  MONTH: { earliest: 28 * day, latest: 31 * day },
-  QUARTER: { earliest: 89 * day, latest: 92 * day },
-  YEAR: { earliest: 365 * day, latest: 366 * day },
-};
 
 /** How far before its argument a rounding function may answer. */
 const rounding: Readonly<Record<string, number>> = {
-  tostartofsecond: second,
-  tostartofminute: minute,
-  tostartoffiveminutes: 5 * minute,
-  tostartoftenminutes: 10 * minute,
-  tostartoffifteenminutes: 15 * minute,
-  tostartofhour: hour,
-  tostartofday: day,
-  todatetime: second,
+  tostartofsecond: secondMs,
+  tostartofminute: minuteMs,
+  tostartoffiveminutes: 5 * minuteMs,
+  tostartoftenminutes: 10 * minuteMs,
+  tostartoffifteenminutes: 15 * minuteMs,
+  tostartofhour: hourMs,
+  tostartofday: dayMs,
+  todatetime: secondMs,
 };
 
-/** How far before its argument a function of one argument may answer. */
-export function roundingOf(name: string): number | undefined {
-  if (name === 'todate' || name === 'date') return day;
+/** Undefined for whatever is not surely a column, or one rounded down. */
+export function columnOf(expression: Expression, fold: (name: string) => string): RoundedColumn | undefined {
+  const rounded = (inner: Expression, by: number | undefined) => columnOf(inner, fold)?.roundedDown(by);
+  if (expression.kind === 'name') return new RoundedColumn(expression.parts.map(({ text }) => fold(text)));
+  if (expression.kind === 'cast') {
+    const { type, operand } = expression;
+    return /^date$/i.test(type.name) && type.arguments.length === 0 ? rounded(operand, dayMs) : undefined;
+  }
+  if (expression.kind !== 'call' || isSpecial(expression)) return undefined;
+  const name = expression.name.toLowerCase();
+  const [first, second, ...more] = expression.arguments;
+  if (first === undefined || more.length > 0) return undefined;
+  if (second === undefined) return rounded(first, name === 'todate' || name === 'date' ? dayMs : roundingOf(name));
+  if (name === 'tostartofinterval') return rounded(first, spanOf(second)?.most);
+  if (name === 'date_trunc' && first.kind === 'string') return rounded(second, unitOf(first.value)?.most);
+  const isTruncation = name === 'timestamp_trunc' || name === 'date_trunc';
+  return isTruncation && second.kind === 'name' ? rounded(first, unitOf(second.parts[0]?.text)?.most) : undefined;
+}
+
+function roundingOf(name: string): number | undefined {
   return Object.hasOwn(rounding, name) ? rounding[name] : undefined;
 }
 
-/** The longest that a unit of time may last. */
-export function unitOf(name: string): number | undefined {
-  const unit = name.toUpperCase();
-  return Object.hasOwn(units, unit) ? units[unit]?.latest : undefined;
-}
-
-export function durationOf(expression: Expression): number | undefined {
-  return spanOf(expression)?.latest;
+function isSpecial({ filter, over, parameters, order, distinct }: Call): boolean {
+  return filter !== undefined || over !== undefined || parameters !== undefined || order.length > 0 || distinct;
 }
 
 /** Functions of a time that count from 1970, by the milliseconds of what they count in. */
 const epochs: Readonly<Record<string, number>> = {
-  tounixtimestamp: second,
-  unix_seconds: second,
+  tounixtimestamp: secondMs,
+  unix_seconds: secondMs,
   unix_millis: 1,
   tounixtimestamp64milli: 1,
 };
 
-/** `toUnixTimestamp(time)`: what is counted, and in how many milliseconds; undefined for anything else. */
-export function epochOf(expression: Expression): { readonly of: Expression; readonly scale: number } | undefined {
+/** `toUnixTimestamp(time)`, in whole units. */
+export function countedOf(expression: Expression): Counted<Expression> | undefined {
   if (expression.kind !== 'call' || expression.arguments.length !== 1) return undefined;
   const name = expression.name.toLowerCase();
   const scale = Object.hasOwn(epochs, name) ? epochs[name] : undefined;
   const [of] = expression.arguments;
-  return of && scale !== undefined ? { of, scale } : undefined;
+  return of && scale !== undefined ? { of, scale, width: scale } : undefined;
 }
 
 /** `1767225600`, `toUnixTimestamp(now()) - 3600`, counted so. */
 export function countedMoment(expression: Expression, scale: number): Moment | undefined {
   const plain = numberMoment(expression, scale);
   if (plain !== undefined) return plain;
-  const counted = epochOf(expression);
-  // Counted in whole units.
-  if (counted !== undefined) return counted.scale === scale ? rounded(momentOf(counted.of), scale) : undefined;
-  if (expression.kind !== 'binary' || (expression.operator !== '-' && expression.operator !== '+')) return undefined;
+  const counted = countedOf(expression);
+  if (counted !== undefined) return counted.scale === scale ? momentOf(counted.of)?.roundedDown(scale) : undefined;
+  if (expression.kind !== 'binary' || !isSign(expression.operator)) return undefined;
   const steps = numberOf(expression.right);
-  const span = steps === undefined ? undefined : { earliest: steps * scale, latest: steps * scale };
-  return shifted(countedMoment(expression.left, scale), span, expression.operator === '-' ? -1 : 1);
+  return countedMoment(expression.left, scale)?.shifted(signed(new Span(scale).times(steps), expression.operator));
+}
+
+function isSign(operator: string): operator is '+' | '-' {
+  return operator === '+' || operator === '-';
+}
+
+function signed(span: Span | undefined, sign: '+' | '-'): Span | undefined {
+  return sign === '+' ? span : span?.times(-1);
 }
 
 const zoneless = /^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?$/;
@@ -122,12 +128,12 @@ export function momentOf(expression: Expression): Moment | undefined {
     case 'cast':
       return /^(?:datetime|datetime64|timestamp)$/i.test(expression.type.name) &&
         expression.type.arguments.every((argument) => argument.kind === 'number' || isUtc(argument))
-        ? rounded(momentOf(expression.operand), second)
+        ? momentOf(expression.operand)?.roundedDown(secondMs)
         : undefined;
     case 'binary': {
       const { operator, left, right } = expression;
-      if (operator !== '+' && operator !== '-') return undefined;
-      return shifted(momentOf(left), spanOf(right) ?? plainSpan(left, right), operator === '+' ? 1 : -1);
+      if (!isSign(operator)) return undefined;
+      return momentOf(left)?.shifted(signed(spanOf(right) ?? plainSpan(left, right), operator));
     }
     case 'call':
       return callMoment(expression);
@@ -141,23 +147,18 @@ function textMoment(text: string): Moment | undefined {
   const iso = text.replace(/^(.{10}) /, '$1T').replace(/ ?UTC$/, 'Z');
   const date = Date.parse(zoneless.test(text) && text.length > 10 ? `${iso}Z` : iso.replace(' ', ''));
   // What lies beyond milliseconds is cut off.
-  return Number.isNaN(date)
-    ? undefined
-    : { base: 'epoch', earliest: date, latest: date + (text.includes('.') ? 1 : 0) };
+  return Number.isNaN(date) ? undefined : new Moment('epoch', date, date + (text.includes('.') ? 1 : 0));
 }
 
 function callMoment(call: Call): Moment | undefined {
-  const { filter, over, parameters, order, distinct } = call;
-  if (filter !== undefined || over !== undefined || parameters !== undefined || order.length > 0 || distinct)
-    return undefined;
+  if (isSpecial(call)) return undefined;
   const name = call.name.toLowerCase();
   const [first, ...more] = call.arguments;
   if (first === undefined || (name === 'now64' && first.kind === 'number' && more.length === 0)) {
-    if (name === 'now' || name === 'now64') return { base: 'now', earliest: -second, latest: 0 };
-    if (name === 'current_timestamp') return { base: 'now', earliest: -second, latest: 0 };
-    if (name === 'today') return { base: 'now', earliest: -day, latest: 0 };
-    if (name === 'yesterday') return { base: 'now', earliest: -2 * day, latest: -day };
-    return undefined;
+    if (name === 'now' || name === 'now64' || name === 'current_timestamp') return Moment.now.roundedDown(secondMs);
+    const today = Moment.now.roundedDown(dayMs);
+    if (name === 'today') return today;
+    return name === 'yesterday' ? today?.shifted(new Span(-dayMs)) : undefined;
   }
   const scale = epochScale[name];
   if (scale !== undefined && more.length === 0) return numberMoment(first, scale);
@@ -167,19 +168,19 @@ function callMoment(call: Call): Moment | undefined {
   const isZone = more.every((argument) => argument.kind === 'number' || isUtc(argument));
   if (!isZone) return undefined;
   if (/^parsedatetime(?:32|64)?besteffort$|^timestamp$|^todatetime64$/.test(name)) {
-    return rounded(momentOf(first) ?? numberMoment(first, second), name.startsWith('parse') ? second : 1);
+    const moment = momentOf(first) ?? numberMoment(first, secondMs);
+    return moment?.roundedDown(name.startsWith('parse') ? secondMs : 1);
   }
-  const cut = Object.hasOwn(rounding, name) ? rounding[name] : undefined;
-  if (cut === undefined) return undefined;
-  return rounded(momentOf(first) ?? (name === 'todatetime' ? numberMoment(first, second) : undefined), cut);
+  const moment = momentOf(first) ?? (name === 'todatetime' ? numberMoment(first, secondMs) : undefined);
+  return moment?.roundedDown(roundingOf(name));
 }
 
 const epochScale: Readonly<Record<string, number>> = {
-  fromunixtimestamp: second,
+  fromunixtimestamp: secondMs,
   fromunixtimestamp64milli: 1,
   fromunixtimestamp64micro: 1e-3,
   fromunixtimestamp64nano: 1e-6,
-  timestamp_seconds: second,
+  timestamp_seconds: secondMs,
   timestamp_millis: 1,
   timestamp_micros: 1e-3,
 };
@@ -188,22 +189,22 @@ function numberMoment(expression: Expression, scale: number): Moment | undefined
   const value = numberOf(expression);
   if (value === undefined) return undefined;
   const at = value * scale;
-  return Math.abs(at) < 8e15 ? { base: 'epoch', earliest: Math.floor(at), latest: Math.ceil(at) } : undefined;
+  return Math.abs(at) < 8e15 ? new Moment('epoch', at).loosened() : undefined;
 }
 
 /** `subtractHours(x, 1)`, `TIMESTAMP_SUB(x, INTERVAL 1 HOUR)`, `date_sub(HOUR, 1, x)`. */
 function shiftFunction(name: string, first: Expression, more: readonly Expression[]): Moment | undefined {
   const own = /^(add|subtract)([a-z]+)s$/.exec(name);
-  const [second_, third] = more;
-  if (own !== null && second_ !== undefined && more.length === 1) {
-    return shifted(momentOf(first), unitSpan(second_, own[2]?.toUpperCase()), own[1] === 'add' ? 1 : -1);
+  const [second, third] = more;
+  if (own !== null && second !== undefined && more.length === 1) {
+    return momentOf(first)?.shifted(signed(unitSpan(second, own[2]), own[1] === 'add' ? '+' : '-'));
   }
-  const sign = /^(?:date|timestamp)_?(add|sub)$/.exec(name)?.[1];
-  if (sign === undefined || second_ === undefined) return undefined;
-  const direction = sign === 'add' ? 1 : -1;
-  if (third === undefined) return shifted(momentOf(first), spanOf(second_), direction);
+  const verb = /^(?:date|timestamp)_?(add|sub)$/.exec(name)?.[1];
+  if (verb === undefined || second === undefined) return undefined;
+  const sign = verb === 'add' ? '+' : '-';
+  if (third === undefined) return momentOf(first)?.shifted(signed(spanOf(second), sign));
   if (more.length > 2 || first.kind !== 'name' || first.parts.length !== 1) return undefined;
-  return shifted(momentOf(third), unitSpan(second_, first.parts[0]?.text.toUpperCase()), direction);
+  return momentOf(third)?.shifted(signed(unitSpan(second, first.parts[0]?.text), sign));
 }
 
 function spanOf(expression: Expression): Span | undefined {
@@ -211,18 +212,18 @@ function spanOf(expression: Expression): Span | undefined {
     if (expression.unit !== undefined) return unitSpan(expression.amount, expression.unit);
     const written =
       expression.amount.kind === 'string' ? /^(\d{1,9}) ([A-Za-z]+?)s?$/.exec(expression.amount.value) : null;
-    return written === null ? undefined : times(Number(written[1]), written[2]?.toUpperCase());
+    return written === null ? undefined : times(Number(written[1]), written[2]);
   }
   const unit = expression.kind === 'call' ? /^tointerval([a-z]+)$/i.exec(expression.name)?.[1] : undefined;
   const amount = expression.kind === 'call' ? expression.arguments[0] : undefined;
-  return unit === undefined || amount === undefined ? undefined : unitSpan(amount, unit.toUpperCase());
+  return unit === undefined || amount === undefined ? undefined : unitSpan(amount, unit);
 }
 
 /** `now() - 3600`, `today() - 7`: a number counts in what the function counts. */
 function plainSpan(moment: Expression, amount: Expression): Span | undefined {
   const name = moment.kind === 'call' ? moment.name.toLowerCase() : '';
-  if (name === 'now') return unitSpan(amount, 'SECOND');
-  return name === 'today' || name === 'yesterday' ? unitSpan(amount, 'DAY') : undefined;
+  if (name === 'now') return unitSpan(amount, 'second');
+  return name === 'today' || name === 'yesterday' ? unitSpan(amount, 'day') : undefined;
 }
 
 function unitSpan(amount: Expression, unit: string | undefined): Span | undefined {
@@ -231,21 +232,7 @@ function unitSpan(amount: Expression, unit: string | undefined): Span | undefine
 }
 
 function times(count: number, unit: string | undefined): Span | undefined {
-  const span = unit !== undefined && Object.hasOwn(units, unit) ? units[unit] : undefined;
-  if (span === undefined || !Number.isSafeInteger(count) || count < 0) return undefined;
-  return { earliest: count * span.earliest, latest: count * span.latest };
-}
-
-function shifted(moment: Moment | undefined, span: Span | undefined, direction: 1 | -1): Moment | undefined {
-  if (moment === undefined || span === undefined) return undefined;
-  const { base, earliest, latest } = moment;
-  return direction === 1
-    ? { base, earliest: earliest + span.earliest, latest: latest + span.latest }
-    : { base, earliest: earliest - span.latest, latest: latest - span.earliest };
-}
-
-function rounded(moment: Moment | undefined, by: number): Moment | undefined {
-  return moment && { ...moment, earliest: moment.earliest - by };
+  return Number.isSafeInteger(count) && count >= 0 ? unitOf(unit)?.times(count) : undefined;
 }
 
 /** Whole numbers that a double holds exactly. */

@@ -1,5 +1,5 @@
 import type { GatePolicy, TableName, TimeReach } from '../../contract/telemetry/index.ts';
-import type { DerivedQueries } from './derived.ts';
+import type { Queries } from './derived.ts';
 import { shown, type Faults } from './fault.ts';
 import { grammars, type Grammar, type FunctionNames } from './grammar.ts';
 import { writeName } from './quoted.ts';
@@ -25,7 +25,7 @@ interface OutputOptions {
   /** Names that expressions are given anywhere in the statement, lower case. */
   readonly aliases: ReadonlySet<string>;
   readonly given: Given;
-  readonly queries: DerivedQueries;
+  readonly queries: Queries;
   readonly writers: Writers;
 }
 
@@ -37,7 +37,7 @@ export class Output {
   readonly functions: FunctionNames;
   readonly aliases: ReadonlySet<string>;
   readonly given: Given;
-  readonly queries: DerivedQueries;
+  readonly queries: Queries;
   readonly pieces: (string | { readonly table: TableName })[] = [];
   readonly tables = new Set<TableName>();
   readonly reaches: TimeReach[] = [];

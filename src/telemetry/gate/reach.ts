@@ -1,6 +1,17 @@
-import type { TableName, TimePoint, TimeReach } from '../../contract/telemetry/index.ts';
-import { aliasOf, roundedColumn, timeColumnsOf, type DerivedQueries, type TimeColumns } from './derived.ts';
-import { countedMoment, epochOf, momentOf, type Moment } from './moment.ts';
+import {
+  isDate,
+  isInside,
+  TimeBounds,
+  timeColumnsOf,
+  type Comparison,
+  type TableName,
+  type TimeColumns,
+  type TimeDialect,
+  type TimeReach,
+} from '../../contract/telemetry/index.ts';
+import { aliasOf, type Queries } from './derived.ts';
+import { columnOf, countedMoment, countedOf, momentOf } from './moment.ts';
+import { foldName } from './scope.ts';
 import type { Expression, FromItem, Select, Source } from './tree.ts';
 
 /** What can be told about one read of a telemetry table before the statement is written. */
@@ -8,59 +19,49 @@ export interface Read {
   readonly select: Select;
   readonly source: Source;
   readonly table: TableName;
-  readonly queries: DerivedQueries;
+  readonly queries: Queries;
   /** Names that expressions of the statement are given: they may hide a column. */
   readonly aliases: ReadonlySet<string>;
-  readonly fold: (name: string) => string;
 }
 
-interface Bound {
-  readonly side: 'start' | 'end';
-  readonly point: TimePoint;
-}
+const times: TimeDialect<Expression> = {
+  comparisonsIn,
+  columnOf: (expression) => columnOf(expression, foldName),
+  countedOf,
+  momentOf,
+  countedMoment,
+  isText: ({ kind }) => kind === 'string',
+  endOf: (latest, width, isWithin) => (isWithin ? Math.floor(latest + width) + 1 : Math.ceil(latest + width)),
+  // Of both kinds the first stands, and so does the first where no Date can hold one of them.
+  isTighter: (bound, than, side) =>
+    bound.base === than.base &&
+    (bound.base === 'now' || (isDate(bound.at) && isDate(than.at))) &&
+    isInside(bound.at, than.at, side),
+};
 
 /**
  * What the predicates on `time` beside a table leave of it. Never too narrow: only what must hold for every row of the table
  * that the SELECT can use, and only constants that we can compute.
  */
-export function reachOf(read: Read): TimeReach {
-  const subject = { ...read, columns: timeColumnsOf(read.table) };
-  const bounds = [...conditions(read).flatMap((condition) => boundsIn(condition, subject)), ...boundsAbove(read)];
-  const start = tightest(bounds, 'start');
-  const end = tightest(bounds, 'end');
-  return { ...(start && { start }), ...(end && { end }) };
-}
-
-/** A FROM item whose times are asked about. */
-interface Subject extends Pick<Read, 'select' | 'source' | 'aliases' | 'fold'> {
-  readonly columns: TimeColumns;
-}
-
-/** What queries around ask of the times that they get from this one. */
-function boundsAbove({ select, aliases, fold, queries }: Read): readonly Bound[] {
-  const bounds: Bound[] = [];
-  if (select.from.length !== 1) return bounds;
-  let inner = select;
-  for (let outer = queries.readerOf(inner); outer !== undefined; outer = queries.readerOf(inner)) {
-    const columns = queries.outputsOf(inner);
-    const [item] = outer.from;
-    if (columns.size === 0 || item === undefined) break;
+export function reachOf({ select, source, table, queries, aliases }: Read): TimeReach {
+  const bounds = new TimeBounds(times);
+  const subject = { select, source, aliases, columns: timeColumnsOf(table) };
+  for (const condition of conditions(select, source)) bounds.narrow(condition, (names) => widthOf(names, subject));
+  if (select.from.length !== 1) return bounds.reach;
+  for (const { reader, columns } of queries.readersOf(select)) {
+    const [item] = reader.from;
+    if (item === undefined) break;
     // What an output is called is its name here, and the only one of that name.
-    const others = new Set([...aliases].filter((name) => !columns.has(fold(name))));
-    const subject = { select: outer, source: item.source, aliases: others, fold, columns };
-    for (const condition of [outer.prewhere, outer.where]) {
-      if (condition !== undefined) bounds.push(...boundsIn(condition, subject));
+    const others = new Set([...aliases].filter((name) => !columns.has(foldName(name))));
+    const outer = { select: reader, source: item.source, aliases: others, columns };
+    for (const condition of [reader.prewhere, reader.where]) {
+      if (condition !== undefined) bounds.narrow(condition, (names) => widthOf(names, outer));
     }
-    inner = outer;
   }
-  return bounds;
+  return bounds.reach;
 }
 
-function boundsIn(condition: Expression, subject: Subject): readonly Bound[] {
-  return conjuncts(condition).flatMap((part) => boundsOf(part, subject));
-}
-
-function conditions({ select, source }: Read): readonly Expression[] {
+function conditions(select: Select, source: Source): readonly Expression[] {
   const at = select.from.findIndex((item) => item.source === source);
   const given: (Expression | undefined)[] = [];
   if (!mayBeAbsent(select.from, at, select.from.length)) given.push(select.prewhere, select.where);
@@ -88,105 +89,33 @@ function sideOf({ join }: FromItem): 'INNER' | 'LEFT' | 'RIGHT' | 'FULL' {
   return side ?? (/SEMI|ANTI|ASOF/.test(join) ? 'LEFT' : 'INNER');
 }
 
-function conjuncts(expression: Expression): readonly Expression[] {
-  const parts: Expression[] = [];
-  let rest = expression;
+function* comparisonsIn(condition: Expression): Iterable<Comparison<Expression>> {
+  let rest = condition;
   while (rest.kind === 'binary' && rest.operator === 'AND') {
-    parts.push(...conjuncts(rest.right));
+    yield* comparisonsIn(rest.right);
     rest = rest.left;
   }
-  return [...parts, rest];
-}
-
-const mirrored: Readonly<Record<string, string>> = { '<': '>', '<=': '>=', '>': '<', '>=': '<=', '=': '=' };
-
-function boundsOf(part: Expression, subject: Subject): readonly Bound[] {
-  if (part.kind === 'between') {
-    if (part.not) return [];
-    return [...compared(part.operand, '>=', part.low, subject), ...compared(part.operand, '<=', part.high, subject)];
+  if (rest.kind === 'between' && !rest.not) {
+    yield { left: rest.operand, operator: '>=', right: rest.low, isOneWay: true };
+    yield { left: rest.operand, operator: '<=', right: rest.high, isOneWay: true };
   }
-  if (part.kind !== 'binary') return [];
-  const { operator, left, right } = part;
-  const straight = compared(left, operator, right, subject);
-  return straight.length > 0 ? straight : compared(right, mirrored[operator] ?? '', left, subject);
+  if (rest.kind === 'binary') yield rest;
 }
 
-const dayMs = 86_400_000;
-
-function compared(time: Expression, operator: string, other: Expression, subject: Subject): readonly Bound[] {
-  const counted = epochOf(time);
-  const plain = widthOf(counted?.of ?? time, subject);
-  if (plain === undefined) return [];
-  const moment = counted === undefined ? momentOf(other) : countedMoment(other, counted.scale);
-  if (moment === undefined) return [];
-  const width = plain + (counted?.scale ?? 0);
-  // Beside a date a text is read as one: its hours are left out.
-  const isRead = width >= dayMs && other.kind === 'string';
-  const earliest = isRead ? Math.floor(moment.earliest / dayMs) * dayMs : Math.floor(moment.earliest);
-  const start: Bound = { side: 'start', point: pointAt(moment, earliest) };
-  const before: Bound = { side: 'end', point: pointAt(moment, Math.ceil(moment.latest + width)) };
-  const through: Bound = { side: 'end', point: pointAt(moment, Math.floor(moment.latest + width) + 1) };
-  switch (operator) {
-    case '>':
-    case '>=':
-      return [start];
-    case '<':
-      return [before];
-    case '<=':
-      return [through];
-    case '=':
-      return [start, through];
-    default:
-      return [];
-  }
+/** A FROM item whose times are asked about. */
+interface Subject extends Pick<Read, 'select' | 'source' | 'aliases'> {
+  readonly columns: TimeColumns;
 }
 
-/** How far before the time of the subject an expression lies at most; undefined where it is none. */
-function widthOf(expression: Expression, subject: Subject): number | undefined {
-  const rounded = roundedColumn(expression);
-  const column =
-    rounded &&
-    columnOf(
-      rounded.parts.map(({ text }) => subject.fold(text)),
-      subject,
-    );
-  const width = column === undefined ? undefined : subject.columns.get(column);
-  return rounded && width !== undefined ? width + rounded.width : undefined;
-}
-
-/** The column of the subject that a name surely means. */
-function columnOf(parts: readonly string[], { select, source, aliases, fold }: Subject): string | undefined {
-  const column = parts.at(-1);
-  if (column === undefined) return undefined;
-  if (parts.length === 1) {
+/** Of a name that surely means a column of the subject. */
+function widthOf(names: readonly string[], { select, source, aliases, columns }: Subject): number | undefined {
+  const width = columns.get(names.at(-1) ?? '');
+  const [first = '', second] = names;
+  if (names.length === 1) {
     const others = select.from.filter((item) => item.source.kind !== 'arrays');
-    return others.length === 1 && !aliases.has(column) ? column : undefined;
+    return others.length === 1 && !aliases.has(first) ? width : undefined;
   }
-  const qualifier = parts.length === 2 ? parts[0] : parts.length === 3 && parts[0] === 'otel' ? parts[1] : undefined;
-  if (qualifier === undefined || qualifier !== aliasOf(source, fold) || aliases.has(qualifier)) return undefined;
-  return select.from.filter((item) => aliasOf(item.source, fold) === qualifier).length === 1 ? column : undefined;
-}
-
-function pointAt({ base }: Moment, milliseconds: number): TimePoint {
-  return base === 'epoch' ? { at: new Date(milliseconds) } : { fromNowMs: milliseconds };
-}
-
-/** Moments of both kinds cannot be told apart in advance: the first kind that was written stands. */
-function tightest(bounds: readonly Bound[], side: Bound['side']): TimePoint | undefined {
-  let best: TimePoint | undefined;
-  for (const bound of bounds) {
-    if (bound.side !== side) continue;
-    if (best === undefined || isTighter(bound.point, best, side)) best = bound.point;
-  }
-  return best;
-}
-
-function isTighter(point: TimePoint, than: TimePoint, side: Bound['side']): boolean {
-  if ('at' in point !== 'at' in than) return false;
-  const difference = value(point) - value(than);
-  return side === 'start' ? difference > 0 : difference < 0;
-}
-
-function value(point: TimePoint): number {
-  return 'at' in point ? point.at.getTime() : point.fromNowMs;
+  const qualifier = names.length === 2 ? first : names.length === 3 && first === 'otel' ? second : undefined;
+  if (qualifier === undefined || qualifier !== aliasOf(source, foldName) || aliases.has(qualifier)) return undefined;
+  return select.from.filter((item) => aliasOf(item.source, foldName) === qualifier).length === 1 ? width : undefined;
 }

@@ -1,7 +1,7 @@
 import type { TableName } from '../../contract/telemetry/index.ts';
 import type { Output } from './output.ts';
 import { reachOf } from './reach.ts';
-import { foldName, type Scope } from './scope.ts';
+import type { Scope } from './scope.ts';
 import type { FromItem, Name, Select, Source } from './tree.ts';
 import { writeTableFunction } from './write-call.ts';
 import { writeItem } from './write-item.ts';
@@ -75,7 +75,7 @@ function writeTable(
     const name = source.alias ?? { ...last, text: table };
     // In BigQuery a WHERE does not see the names of SELECT.
     const aliases = output.isBigQuery ? new Set<string>() : output.aliases;
-    output.reaches.push(reachOf({ select, source, table, queries: output.queries, aliases, fold: foldName }));
+    output.reaches.push(reachOf({ select, source, table, queries: output.queries, aliases }));
     output.table(table);
     return writeAlias(output, scope, name);
   }
