@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import { createServer } from 'node:http';
-import { SightlineError } from '../../src/contract/core/index.ts';
+import { newId, SightlineError } from '../../src/contract/core/index.ts';
+import { patchGroup, wholeGroup } from '../../src/identity/scim/incoming.ts';
+import { patchUser } from '../../src/identity/scim/patch.ts';
 import { createScimRoutes } from '../../src/identity/scim/routes.ts';
+import { readResource, writeResource } from '../../src/identity/scim/schema.ts';
 import { silentLogger } from '../contract/host.ts';
 import { listen } from '../support/listen.ts';
 import { connect, openScim, schemas, type Provider, type Scim } from './support.ts';
@@ -151,6 +154,91 @@ describe('the SCIM endpoint', () => {
     for (const { body } of Object.values(answers)) expect(body).toMatchObject({ schemas: [schemas.error] });
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
     expect((await acme.send('GET', path)).at('name.familyName')).toBe(made.at('name.familyName'));
+  });
+
+  it('bounds the values of a user, as they are sent and after each operation', async () => {
+    const { acme } = scim;
+    const made = await acme.user();
+    const path = `/Users/${String(made.at('id'))}`;
+    const user = { schemas: [schemas.user], userName: made.body['userName'] };
+    const roles = (count: number, name: string) =>
+      Array.from({ length: count }, (_, at) => ({ value: `${name}${at}` }));
+    const keys = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`x${at}`, 0]));
+    const put = async (more: object) => (await acme.send('PUT', path, { ...user, ...more })).status;
+    const add = async (...values: readonly object[]) =>
+      (await acme.patch(path, ...values.map((value) => ({ op: 'add', path: 'roles', value })))).status;
+    expect(await put({ roles: roles(198, 'a') })).toBe(200);
+    expect(await put({ roles: roles(201, 'a') })).toBe(413);
+    expect(await put({ roles: roles(100, 'a'), entitlements: roles(101, 'b') })).toBe(413);
+    expect(await put({ roles: [keys] })).toBe(413);
+    expect(await put(keys)).toBe(413);
+    expect(await put({ roles: roles(100, 'a') })).toBe(200);
+    expect(await add(roles(90, 'b'), roles(90, 'b'))).toBe(200);
+    expect(await add(roles(20, 'c'))).toBe(413);
+    expect(await add(roles(201, 'd'))).toBe(413);
+    expect((await acme.send('GET', path)).at('roles')).toHaveLength(190);
+    const answer = await acme.send('POST', '/Users', {
+      ...user,
+      userName: 'many@acme.example',
+      roles: roles(201, 'a'),
+    });
+    expect(answer.at('detail')).toMatch('at most 200 entries');
+  });
+
+  it('refuses what is too much before it looks at any of it, and looks at the rest a fixed number of times', () => {
+    let reads = 0;
+    const counted = (count: number, id: (at: number) => string) =>
+      Array.from({ length: count }, (_, at) => ({
+        get value() {
+          reads += 1;
+          return id(at);
+        },
+      }));
+    const readsOf = (work: () => unknown): number | string => {
+      reads = 0;
+      try {
+        work();
+      } catch {
+        return `refused after ${reads}`;
+      }
+      return reads;
+    };
+    const message = (path: string, ...values: readonly unknown[]) => ({
+      schemas: [schemas.patch],
+      Operations: values.map((value) => ({ op: 'add', path, value })),
+    });
+    const emails = (count: number) => counted(count, (at) => `a${at}@acme.example`);
+    expect(readsOf(() => patchUser({}, message('emails', emails(201))))).toBe('refused after 0');
+    expect(readsOf(() => patchUser({}, message('emails', emails(40_000))))).toBe('refused after 0');
+    expect(readsOf(() => readResource('User', { userName: 'x', emails: emails(201) }))).toBe('refused after 0');
+    expect(readsOf(() => patchUser({}, message('emails', emails(100), emails(99))))).toBeLessThan(100 * 100 * 2);
+
+    const members = (count: number) => counted(count, () => newId('scu'));
+    const change = (count: number) => readsOf(() => patchGroup(message('members', members(count), members(count))));
+    const whole = (count: number) => readsOf(() => wholeGroup({ displayName: 'x', members: members(count) }));
+    expect([change(2_501), change(20_000), whole(5_001)]).toEqual([
+      'refused after 5002',
+      'refused after 0',
+      'refused after 0',
+    ]);
+    expect(change(2_500)).toBe(Number(change(1_250)) * 2);
+    expect(whole(5_000)).toBe(Number(whole(2_500)) * 2);
+    const shown = (count: number) =>
+      readsOf(() => writeResource('User', { id: 'x', emails: emails(count) }, '', { excluded: [] }));
+    expect(shown(200)).toBe(200);
+  });
+
+  it('takes no name that leads to what all objects share', async () => {
+    const { acme } = scim;
+    const made = await acme.user();
+    const names = ['__proto__.polluted', 'constructor.polluted', 'CONSTRUCTOR.polluted', 'manager.__proto__.polluted'];
+    for (const name of names) {
+      const more = { [`${schemas.enterprise}:${name}`]: 'x' };
+      expect([name, (await acme.user(more)).status]).toEqual([name, 400]);
+      const patched = await acme.patch(`/Users/${String(made.at('id'))}`, { op: 'add', value: more });
+      expect([name, patched.status]).toEqual([name, 400]);
+    }
+    for (const shared of [Object.prototype, Object]) expect(Object.hasOwn(shared, 'polluted')).toBe(false);
   });
 
   it('keeps no password, and shows none', async () => {

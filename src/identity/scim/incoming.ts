@@ -5,7 +5,13 @@ import { invalid, operationsOf } from './patch.ts';
 import { attributeOf, type Json, readResource } from './schema.ts';
 
 const member = z.union([z.string(), z.object({ value: z.string() }).transform(({ value }) => value)]);
-const members = z.union([member.transform((one) => [one]), z.array(member).max(5_000)]);
+/** Of one change, in all its operations together. */
+const mostMembers = 5_000;
+const members = z.union([
+  member.transform((one) => [one]),
+  // Counted before any is looked at.
+  z.array(z.unknown()).max(mostMembers).pipe(z.array(member)),
+]);
 
 /** All of a group's operations as one change, so that two that add members at once lose none. */
 export function patchGroup(message: unknown): Omit<ScimGroupChange, 'id'> {
@@ -13,6 +19,7 @@ export function patchGroup(message: unknown): Omit<ScimGroupChange, 'id'> {
   let replace: readonly ScimUserId[] | undefined;
   const add = new Set<ScimUserId>();
   const drop = new Set<ScimUserId>();
+  let named = 0;
   for (const { op, path, value } of operationsOf(message)) {
     const [, attribute = '', chosen] =
       /^(?:urn:[\w:.-]+:Group:)?(\w+)(?:\[value\s+eq\s+"([^"\\]*)"\])?$/i.exec(path) ?? [];
@@ -23,6 +30,8 @@ export function patchGroup(message: unknown): Omit<ScimGroupChange, 'id'> {
       continue;
     }
     const ids = memberIds(chosen ?? value);
+    named += ids?.length ?? 0;
+    if (named > mostMembers) throw invalid(`A PatchOp names at most ${mostMembers} members in all its Operations`);
     if (op === 'replace' || (op === 'remove' && ids === undefined)) {
       replace = op === 'replace' ? (ids ?? []) : [];
       add.clear();
@@ -49,9 +58,13 @@ export function patchGroup(message: unknown): Omit<ScimGroupChange, 'id'> {
   };
 }
 
-/** A group as a whole. */
+/** A group as a whole. Its members, which may be thousands, are counted and read without the schema. */
 export function wholeGroup(sent: Json): Required<Pick<ScimGroupChange, 'displayName' | 'externalId' | 'replace'>> {
-  const { displayName, externalId, members: listed } = readResource('Group', sent);
+  const isMembers = (name: string): boolean => name.toLowerCase() === 'members';
+  const attributes = Object.entries(sent);
+  const [, listed] = attributes.findLast(([name]) => isMembers(name)) ?? [];
+  const others = Object.fromEntries(attributes.filter(([name]) => !isMembers(name)));
+  const { displayName, externalId } = readResource('Group', others);
   if (typeof displayName !== 'string') throw invalid('A group needs a displayName');
   return {
     displayName,
@@ -64,7 +77,7 @@ function memberIds(value: unknown): readonly ScimUserId[] | undefined {
   if (value === undefined || value === null) return undefined;
   const parsed = members.safeParse(value);
   if (!parsed.success)
-    throw invalid('members is a list of at most 5000 objects with a value, which is the id of a user');
+    throw invalid(`members is a list of at most ${mostMembers} objects with a value, which is the id of a user`);
   return parsed.data.map((id) => {
     if (isId('scu', id)) return id;
     throw invalid('A member of a group is named by the id of a user');

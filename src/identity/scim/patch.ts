@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isObject, SightlineError } from '../../contract/core/index.ts';
-import { attributeOf, userSchema, type Json } from './schema.ts';
+import { attributeOf, checkSize, userSchema, type Json } from './schema.ts';
 
 /*
  * PATCH (RFC 7644 §3.5.2) as Entra ID and Okta send it: operations in any case, values of several attributes under one
@@ -9,19 +9,23 @@ import { attributeOf, userSchema, type Json } from './schema.ts';
 
 const patchOp = z.object({
   schemas: z.array(z.string()).refine((all) => all.includes('urn:ietf:params:scim:api:messages:2.0:PatchOp')),
+  // Counted before any is looked at.
   Operations: z
-    .array(
-      z.object({
-        op: z
-          .string()
-          .toLowerCase()
-          .pipe(z.enum(['add', 'remove', 'replace'])),
-        path: z.string().min(1).optional(),
-        value: z.unknown().optional(),
-      }),
-    )
+    .array(z.unknown())
     .min(1)
-    .max(100),
+    .max(100)
+    .pipe(
+      z.array(
+        z.object({
+          op: z
+            .string()
+            .toLowerCase()
+            .pipe(z.enum(['add', 'remove', 'replace'])),
+          path: z.string().min(1).optional(),
+          value: z.unknown().optional(),
+        }),
+      ),
+    ),
 });
 
 const mostOperations = 200;
@@ -48,15 +52,18 @@ export function operationsOf(message: unknown): readonly Operation[] {
   );
 }
 
-/** The resource after all operations. What it was stays as it was. */
+/** The resource after all operations. What it was stays as it was. Nothing sent, and no state between, exceeds the size of a user. */
 export function patchUser(before: Json, message: unknown): Json {
+  const operations = operationsOf(message);
+  checkSize(operations.map(({ value }) => value));
   const resource = structuredClone(before);
-  for (const { op, path, value } of operationsOf(message)) {
+  for (const { op, path, value } of operations) {
     // Okta repeats these beside what it changes.
     if (['id', 'schemas', 'meta'].includes(path.toLowerCase())) continue;
     const target = targetOf(resource, path);
     if (op === 'remove' || value === null) remove(target, op === 'remove' ? value : undefined);
     else put(target, op, value);
+    checkSize([resource]);
   }
   return resource;
 }
@@ -134,8 +141,10 @@ function entriesOf({ holder, name }: Target): readonly Json[] {
   return Array.isArray(list) ? list.filter((entry): entry is Json => isObject(entry)) : [];
 }
 
-function has(entry: Json, wanted: Json): boolean {
-  return Object.entries(wanted).every(([key, value]) => entry[key] === value);
+/** Whether an entry has all of what is wanted. */
+function having(wanted: Json): (entry: Json) => boolean {
+  const pairs = Object.entries(wanted);
+  return (entry) => pairs.every(([key, value]) => entry[key] === value);
 }
 
 function remove(target: Target, value: unknown): void {
@@ -147,7 +156,8 @@ function remove(target: Target, value: unknown): void {
   }
   const wanted = where ?? (isObject(value) ? value : {});
   const some = Array.isArray(value) ? value.filter((each): each is Json => isObject(each)) : [wanted];
-  const chosen = (entry: Json): boolean => some.some((each) => has(entry, each));
+  const each = some.map(having);
+  const chosen = (entry: Json): boolean => each.some((matches) => matches(entry));
   if (sub === undefined) {
     const left = entriesOf(target).filter((entry) => !chosen(entry));
     // A list without entries is no value (RFC 7643 §2.5).
@@ -169,7 +179,7 @@ function put(target: Target, op: 'add' | 'replace', value: unknown): void {
     holder[name] = op === 'add' ? joined(entriesOf(target), given) : given;
     return;
   }
-  let chosen = entriesOf(target).filter((entry) => has(entry, where ?? {}));
+  let chosen = entriesOf(target).filter(having(where ?? {}));
   if (chosen.length === 0) {
     const made = { ...where };
     holder[name] = [...entriesOf(target), made];
@@ -184,7 +194,7 @@ function put(target: Target, op: 'add' | 'replace', value: unknown): void {
 
 /** Of two primary values the one that was added is. */
 function joined(before: readonly Json[], added: readonly unknown[]): readonly unknown[] {
-  const given = added.filter((each) => !(isObject(each) && before.some((entry) => has(entry, each))));
+  const given = added.filter((each) => !(isObject(each) && before.some(having(each))));
   const primary = given.some((each) => isObject(each) && each['primary'] === true);
   return [
     ...before.map((entry) => (primary && entry['primary'] === true ? { ...entry, primary: false } : entry)),

@@ -12,7 +12,7 @@ import type { ScimCaller } from '../verify/scim-tokens.ts';
 import { attributesOf, emailOf, metaOf, nameOf, patchGroup, wholeGroup } from './incoming.ts';
 import { patchUser } from './patch.ts';
 import { groupFields, readQuery, readShown, userFields } from './query.ts';
-import { listOf, readResource, writeResource, type Json, type Shown } from './schema.ts';
+import { listOf, mostBytes, readResource, writeResource, type Json, type Shown } from './schema.ts';
 
 /** What an operator lets the identity provider of an organization say. */
 export interface ProvisioningRules {
@@ -42,7 +42,6 @@ interface ProvisioningOptions extends Pick<IssuerHost, 'storage' | 'now'> {
 export type Provisioning = (caller: ScimCaller) => Promise<{ readonly Users: Resource; readonly Groups: Resource }>;
 
 const mostMembersShown = 20_000;
-const mostAttributeBytes = 64 * 1024;
 
 export function createProvisioning({ storage, now, rulesOf, base }: ProvisioningOptions): Provisioning {
   const trail = createTrail({ storage, now });
@@ -97,7 +96,7 @@ export function createProvisioning({ storage, now, rulesOf, base }: Provisioning
       // Only what says that a person is active makes one so who is not.
       const active = typeof read['active'] === 'boolean' ? read['active'] : (before?.active ?? true);
       const attributes = JSON.stringify({ ...read, active });
-      if (attributes.length > mostAttributeBytes) {
+      if (attributes.length > mostBytes) {
         throw new SightlineError('payload_too_large', 'The attributes of a user are at most 64 kB.');
       }
       const { userName, externalId } = read;

@@ -4,6 +4,7 @@ import {
   isObject,
   nestsDeeperThan,
   parseJson,
+  shortened,
   SightlineError,
   type JsonObject,
   type Logger,
@@ -142,9 +143,13 @@ function clean(value: unknown): unknown {
   return isObject(value) ? cleanObject(value) : value;
 }
 
+/** Parts of names that lead to what all objects share, where the schema takes `urn:…:User:a.b` apart and assigns to it. */
+const inherited = /(?:^|[.:])(?:__proto__|constructor|prototype)(?:[.:]|$)/i;
+
 function cleanObject(value: JsonObject): Json {
-  // A key of this name would become the prototype where keys are assigned.
-  if (Object.hasOwn(value, '__proto__')) throw new SightlineError('invalid_argument', '__proto__ is no attribute.');
+  for (const name of Object.keys(value)) {
+    if (inherited.test(name)) throw new SightlineError('invalid_argument', `${shortened(name, 80)} is no attribute.`);
+  }
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, truth(key, clean(each))]));
 }
 

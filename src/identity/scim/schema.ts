@@ -1,5 +1,5 @@
 import SCIMMY from 'scimmy';
-import { SightlineError } from '../../contract/core/index.ts';
+import { isObject, SightlineError } from '../../contract/core/index.ts';
 
 /*
  * scimmy has the schemas of RFC 7643, checks resources by them and describes them. Its resource handlers, routers, filters
@@ -36,18 +36,56 @@ SCIMMY.Config.set({
   ],
 });
 
-/** A resource as it was sent, with what its schema has and no more. Throws `invalid_argument` where it does not fit. */
+export const mostBytes = 64 * 1024;
+/** In all lists together. A user of Entra ID or Okta has some ten. */
+const mostEntries = 200;
+/** Attributes, their own attributes and entries: ten of each entry. */
+const mostValues = 2_000;
+
+/** Throws where these have more together than a user may. The schema takes up to a tenth of a millisecond for each value. */
+export function checkSize(values: readonly unknown[]): void {
+  let [bytes, entries, count] = [0, 0, 0];
+  const visit = (value: unknown): void => {
+    count += 1;
+    if (typeof value === 'string') bytes += value.length;
+    if (Array.isArray(value)) entries += value.length;
+    if (bytes > mostBytes) throw new SightlineError('payload_too_large', 'The attributes of a user are at most 64 kB.');
+    if (entries > mostEntries || count > mostValues) {
+      throw new SightlineError(
+        'payload_too_large',
+        `A user has at most ${mostEntries} entries in all lists together, and ${mostValues} values in all.`,
+        { hint: 'Map fewer attributes at the identity provider.' },
+      );
+    }
+    if (Array.isArray(value)) value.forEach(visit);
+    else if (isObject(value)) {
+      for (const [name, each] of Object.entries(value)) {
+        bytes += name.length;
+        visit(each);
+      }
+    }
+  };
+  values.forEach(visit);
+}
+
+/**
+ * A resource as it was sent, with what its schema has and no more. Throws `invalid_argument` where it does not fit. The members
+ * of a group are not among it.
+ */
 export function readResource(kind: Kind, sent: Json): Json {
+  checkSize([sent]);
   return scimmy(() => plain(new Schemas[kind](sent, 'in')));
 }
 
-/** A resource as it is answered, with what `attributes` or `excludedAttributes` leave of it. */
-export function writeResource(kind: Kind, resource: Json, base: string, shown: Shown): Json {
-  return scimmy(() => {
-    const { endpoint } = Resources[kind];
-    const whole = plain(new Schemas[kind](resource, 'out', `${base}${endpoint}`));
-    return pick(whole, shown);
-  });
+/**
+ * A resource as it is answered, with what `attributes` or `excludedAttributes` leave of it. The schema is not asked again: what
+ * is kept was read by it, and a list of 200 users would take it seconds.
+ */
+export function writeResource(kind: Kind, { id, meta, ...attributes }: Json, base: string, shown: Shown): Json {
+  const { schemas = [Schemas[kind].id] } = attributes;
+  const location = `${base}${Resources[kind].endpoint}/${String(id)}`;
+  const about = { resourceType: kind, ...(isObject(meta) ? meta : {}), location };
+  return pick(plain({ ...attributes, schemas, id, meta: about }), shown);
 }
 
 /** The discovery documents (RFC 7644 §4), by path. */
