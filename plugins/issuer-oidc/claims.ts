@@ -152,8 +152,9 @@ function matchedGroups(claims: Claims, { claim, anyOf }: NonNullable<MembershipR
         'Ask an administrator of its directory to send only the groups that are assigned to this application.',
     );
   }
-  const values = textsAt(claims, claim);
-  return anyOf.filter((value) => values.includes(value));
+  const wanted = new Set(anyOf);
+  const present = new Set(textsAt(claims, claim).filter((value) => wanted.has(value)));
+  return anyOf.filter((value) => present.has(value));
 }
 
 /** Above 200 groups Entra ID says only where to ask for them (OIDC Core §5.6.2): that is not "in no group". */
