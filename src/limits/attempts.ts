@@ -5,6 +5,8 @@ import type { BucketRepository } from '../contract/storage/index.ts';
 /** Wrong secrets that one address may show for one client id before it is throttled. */
 const allowed = 10;
 const windowMs = 60_000;
+/** Of a bucket, in milliseconds: more than sixty gateways fill together. */
+const size = 60 * windowMs;
 /** Counters kept; the oldest go first. An attacker who fills them only loses count of their own failures. */
 const capacity = 10_000;
 const prefix = 'wrong-secret ';
@@ -51,10 +53,9 @@ export function createAttempts({ now, buckets, failed }: AttemptsOptions): Attem
     const told = new Map(untold);
     untold.clear();
     try {
-      for (const [name, emptyAt] of await buckets().pour(told, now())) {
+      const portions = new Map([...told].map(([name, amount]) => [name, { amount, size }]));
+      for (const [name, emptyAt] of await buckets().pour(portions, now())) {
         const left = emptyAt.getTime() - now().getTime();
-        // No sixty gateways fill a bucket together: the clock was set back since.
-        if (left > 60 * windowMs) continue;
         const counter = counterOf(name);
         // What all have counted, but for what has leaked away since.
         const level = Math.ceil((left * allowed) / windowMs);

@@ -52,6 +52,18 @@ describe('leaky buckets', () => {
     expect((await look(gateway(), 'b')).level).toBe(0);
   });
 
+  it('are empty where a clock that was ahead filled them, and are filled again from then on', async () => {
+    const here = gateway();
+    time += 30 * 86_400_000;
+    for (let turn = 0; turn < 3; turn += 1) await here.add([await look(here, 'd')]);
+    expect((await look(here, 'd')).wait()).toBe(10);
+    time -= 30 * 86_400_000;
+    const right = await look(here, 'd');
+    expect([right.level, right.wait(1)]).toEqual([0, 0]);
+    await here.add([right]);
+    expect([right.level, (await look(gateway(), 'd')).level]).toEqual([1, 1]);
+  });
+
   it('count what is under way here, and write nothing of it', async () => {
     const here = gateway();
     const bucket = await look(here, 'c');

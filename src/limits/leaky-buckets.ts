@@ -45,7 +45,7 @@ export function createLeakyBuckets(options: { repository: () => BucketRepository
 
   function bucket(kind: BucketKind, name: string): Bucket {
     const content = (): number => Math.max(0, (emptyAt.get(one) ?? 0) - now().getTime());
-    const withHeld = (): number => Math.min(kind.size * kind.leakMs, content() + held.of(name) * kind.leakMs);
+    const withHeld = (): number => Math.min(sizeOf(kind), content() + held.of(name) * kind.leakMs);
     const one: Bucket = {
       kind,
       name,
@@ -66,16 +66,15 @@ export function createLeakyBuckets(options: { repository: () => BucketRepository
   return {
     async look(of) {
       const buckets = of.map(([kind, name]) => bucket(kind, `${kind.prefix}${name}`));
-      const names = buckets.map(({ name }) => name);
-      const found = await repository().read(names, now());
+      const found = await repository().read(new Map(buckets.map(({ name, kind }) => [name, sizeOf(kind)])), now());
       for (const one of buckets) emptyAt.set(one, found.get(one.name)?.getTime() ?? 0);
       return buckets;
     },
     async add(buckets) {
-      const amounts = buckets.map(({ name, kind, content }) => {
-        return [name, Math.max(0, Math.min(kind.leakMs, kind.size * kind.leakMs - content))] as const;
-      });
-      const poured = await repository().pour(new Map(amounts.filter(([, amount]) => amount > 0)), now());
+      const portions = buckets
+        .filter(({ kind, content }) => content < sizeOf(kind))
+        .map(({ name, kind }) => [name, { amount: kind.leakMs, size: sizeOf(kind) }] as const);
+      const poured = await repository().pour(new Map(portions), now());
       for (const one of buckets) {
         const at = poured.get(one.name);
         if (at !== undefined) emptyAt.set(one, at.getTime());
@@ -95,4 +94,9 @@ export function createLeakyBuckets(options: { repository: () => BucketRepository
       };
     },
   };
+}
+
+/** In milliseconds. */
+function sizeOf({ size, leakMs }: BucketKind): number {
+  return size * leakMs;
 }

@@ -136,7 +136,7 @@ describe('a rate limit of several gateways', () => {
     const who = caller();
     alone.take(who);
     await alone.settle();
-    const kept = await storage?.directory.buckets.list('rate ', new Date(clock), 1_000);
+    const kept = await storage?.directory.buckets.list('rate ', 60_000_000, new Date(clock), 1_000);
     expect([...(kept?.keys() ?? [])].filter((name) => name.includes(who.subject))).toEqual([]);
   });
 });

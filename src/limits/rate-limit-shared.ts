@@ -1,5 +1,5 @@
 import type { Logger } from '../contract/core/index.ts';
-import type { BucketRepository } from '../contract/storage/index.ts';
+import type { BucketRepository, Portion } from '../contract/storage/index.ts';
 import type { PartialRateLimiter } from './rate-limit.ts';
 
 export interface SharedRateLimitOptions {
@@ -15,8 +15,8 @@ export interface SharedRateLimitOptions {
 
 const prefix = 'rate ';
 const namesAtOnce = 500;
-/** No bucket takes so long to empty: the clock was set back since it was filled, and nobody waits until it is that late again. */
-const longestMs = 3_600_000;
+/** Of a bucket, in milliseconds: what thirty gateways admit at once. */
+const size = 1_800_000;
 /** The fullest are learned of from a list; of others a gateway learns when it settles for them itself. */
 const listed = 1_000;
 
@@ -36,7 +36,6 @@ export function shareAmongGateways(limiter: PartialRateLimiter, options: SharedR
   let failing = false;
 
   function learn(key: string, emptyAt: number, expected: number): void {
-    if (emptyAt > now().getTime() + longestMs) return;
     const each = msPerRequest(key);
     const requests = Math.max(0, Math.floor((emptyAt - expected) / each));
     counted.set(key, expected + requests * each);
@@ -47,17 +46,20 @@ export function shareAmongGateways(limiter: PartialRateLimiter, options: SharedR
     const at = now();
     const expected = (key: string): number => Math.max(counted.get(key) ?? 0, at.getTime());
     for (let first = 0; first < told.length; first += namesAtOnce) {
-      const amounts = new Map<string, number>(
+      const portions = new Map<string, Portion>(
         told
           .slice(first, first + namesAtOnce)
-          .map(([key, requests]) => [`${prefix}${key}`, Math.ceil(requests * msPerRequest(key))] as const),
+          .map(
+            ([key, requests]) =>
+              [`${prefix}${key}`, { amount: Math.ceil(requests * msPerRequest(key)), size }] as const,
+          ),
       );
-      for (const [name, emptyAt] of await buckets().pour(amounts, at)) {
+      for (const [name, emptyAt] of await buckets().pour(portions, at)) {
         const key = name.slice(prefix.length);
-        learn(key, emptyAt.getTime(), expected(key) + (amounts.get(name) ?? 0));
+        learn(key, emptyAt.getTime(), expected(key) + (portions.get(name)?.amount ?? 0));
       }
     }
-    for (const [name, emptyAt] of await buckets().list(prefix, at, listed)) {
+    for (const [name, emptyAt] of await buckets().list(prefix, size, at, listed)) {
       const key = name.slice(prefix.length);
       learn(key, emptyAt.getTime(), expected(key));
     }

@@ -1,6 +1,11 @@
 import type { Knex } from 'knex';
 import { SightlineError } from '../../../src/contract/core/index.ts';
-import type { BucketRepository, GatewayRepository, RunningGateway } from '../../../src/contract/storage/index.ts';
+import type {
+  BucketRepository,
+  GatewayRepository,
+  Portion,
+  RunningGateway,
+} from '../../../src/contract/storage/index.ts';
 import { date, optional, pageSize, shortText } from '../columns.ts';
 import type { RowIn } from '../rows.ts';
 import type { Statements } from '../transact.ts';
@@ -10,48 +15,53 @@ const mostNames = 500;
 const emptyAtOnce = 1_000;
 /** Some three hundred years: no sum of these leaves the integers that are exact. */
 const mostMilliseconds = 10 ** 13;
+/** By which the clocks of gateways may differ: what one has just filled must not count as empty at another. */
+const skewMs = 60_000;
 
 export class Buckets extends DirectoryRepository implements BucketRepository {
-  async read(names: readonly string[], now: Date): Promise<ReadonlyMap<string, Date>> {
+  async read(sizes: ReadonlyMap<string, number>, now: Date): Promise<ReadonlyMap<string, Date>> {
+    const names = [...sizes.keys()];
     checkNames(names);
     if (names.length === 0) return new Map();
-    return this.database.read(async (knex) => emptyAt(await full(knex, now).whereIn('name', names)));
+    const rows = await this.database.read((knex) => full(knex, now).whereIn('name', names));
+    return emptyAt(rows.filter(({ name, empty_at }) => Number(empty_at) <= latest(sizes.get(name), now)));
   }
 
-  async list(prefix: string, now: Date, limit: number): Promise<ReadonlyMap<string, Date>> {
+  async list(prefix: string, size: number, now: Date, limit: number): Promise<ReadonlyMap<string, Date>> {
     checkNames([prefix]);
     const most = pageSize(limit);
     return this.database.read(async (knex) =>
       emptyAt(
         await startingWith(full(knex, now), prefix)
+          .where('empty_at', '<=', latest(size, now))
           .orderBy([{ column: 'empty_at', order: 'desc' }, { column: 'name' }])
           .limit(most),
       ),
     );
   }
 
-  async pour(milliseconds: ReadonlyMap<string, number>, now: Date): Promise<ReadonlyMap<string, Date>> {
-    const names = [...milliseconds.keys()];
+  async pour(portions: ReadonlyMap<string, Portion>, now: Date): Promise<ReadonlyMap<string, Date>> {
+    // In one order everywhere, so that two gateways do not wait for each other.
+    const names = [...portions.keys()].toSorted();
     checkNames(names);
     if (names.length === 0) return new Map();
-    // In one order everywhere, so that two gateways do not wait for each other.
-    const amounts = names.toSorted().map((name) => [name, amountOf(milliseconds.get(name))] as const);
     const time = now.getTime();
+    const poured = names.map((name) => {
+      const { amount, size } = portions.get(name) ?? { amount: 0, size: 0 };
+      const [added, most, fullest] = [whole(amount), time + whole(size), latest(size, now)];
+      const filled = `case when empty_at > ${most - added} then ${most} else empty_at + ${added} end`;
+      const emptied = `empty_at <= ${time} or empty_at > ${fullest}`;
+      return `when ? then case when ${emptied} then ${Math.min(time + added, most)} else ${filled} end`;
+    });
     return this.database.write(async (knex) => {
       await knex('buckets')
-        .insert(amounts.map(([name]) => ({ name, empty_at: 0 })))
+        .insert(names.map((name) => ({ name, empty_at: 0 })))
         .onConflict('name')
         .ignore();
-      // Numbers stand in the text, since PostgreSQL takes parameters of a CASE for texts; amountOf let nothing else through.
-      const cases = amounts.map(([, amount]) => `when ? then ${amount}`).join(' ');
+      // Numbers stand in the text, since PostgreSQL takes parameters of a CASE for texts; `whole` let nothing else through.
       await knex('buckets')
         .whereIn('name', names)
-        .update({
-          empty_at: knex.raw(
-            `(case when empty_at > ${time} then empty_at else ${time} end) + (case name ${cases} else 0 end)`,
-            amounts.map(([name]) => name),
-          ),
-        });
+        .update({ empty_at: knex.raw(`case name ${poured.join(' ')} else empty_at end`, names) });
       return emptyAt(await full(knex, now).whereIn('name', names));
     });
   }
@@ -85,6 +95,11 @@ export class Buckets extends DirectoryRepository implements BucketRepository {
   }
 }
 
+/** When a bucket of this size is empty at the latest, as long as clocks agree. */
+function latest(size: number | undefined, now: Date): number {
+  return now.getTime() + whole(size ?? 0) + skewMs;
+}
+
 function full(knex: Statements, now: Date) {
   return knex('buckets').where('empty_at', '>', now.getTime()).select('name', 'empty_at');
 }
@@ -103,10 +118,13 @@ function checkNames(names: readonly string[]): void {
   throw new SightlineError('invalid_argument', 'Buckets have names of 1 to 200 printable ASCII characters.');
 }
 
-function amountOf(milliseconds: number | undefined): number {
-  const whole = Math.ceil(milliseconds ?? 0);
-  if (whole >= 0 && whole <= mostMilliseconds) return whole;
-  throw new SightlineError('invalid_argument', 'What is poured into a bucket is a number of milliseconds.');
+function whole(milliseconds: number): number {
+  const rounded = Math.ceil(milliseconds);
+  if (rounded >= 0 && rounded <= mostMilliseconds) return rounded;
+  throw new SightlineError(
+    'invalid_argument',
+    'What is poured into a bucket, and its size, are numbers of milliseconds.',
+  );
 }
 
 export class Gateways extends DirectoryRepository implements GatewayRepository {

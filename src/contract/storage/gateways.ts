@@ -23,20 +23,30 @@ export interface GatewayRepository {
  * Leaky buckets by name, filled by all gateways together. Each loses a millisecond of its content in a millisecond, so that
  * the moment at which it will be empty is all there is to know of it. The gateways' clocks should agree to a second.
  * A name has 1 to 200 characters of printable ASCII, and no `~`; a call takes at most 500 of them.
+ *
+ * A bucket holds at most its size, in milliseconds, which is always told the same. One that is fuller by more than a minute was
+ * filled by a clock that has been set back since, and counts as empty.
  */
 export interface BucketRepository {
-  /** When these will be empty; without those that are. */
-  read(names: readonly string[], now: Date): Promise<ReadonlyMap<string, Date>>;
-  /** Those whose names begin so and that are not empty, the fullest first. */
-  list(prefix: string, now: Date, limit: number): Promise<ReadonlyMap<string, Date>>;
-  /** Adds milliseconds to each bucket and returns when it will be empty. Concurrent calls lose nothing. */
-  pour(milliseconds: ReadonlyMap<string, number>, now: Date): Promise<ReadonlyMap<string, Date>>;
+  /** When these will be empty; without those that are. Sizes by name. */
+  read(sizes: ReadonlyMap<string, number>, now: Date): Promise<ReadonlyMap<string, Date>>;
+  /** Those whose names begin so and that are not empty, the fullest first. All are of one size. */
+  list(prefix: string, size: number, now: Date, limit: number): Promise<ReadonlyMap<string, Date>>;
+  /** Adds to each bucket what still goes into it and returns when it will be empty. Concurrent calls lose nothing else. */
+  pour(portions: ReadonlyMap<string, Portion>, now: Date): Promise<ReadonlyMap<string, Date>>;
   /** Empties these. */
   empty(names: readonly string[]): Promise<void>;
   /** Empties those whose names begin so. */
   emptyAll(prefix: string): Promise<void>;
   /** Forgets what was empty before. */
   removeEmpty(before: Date): Promise<void>;
+}
+
+/** What is poured into a bucket, in milliseconds. */
+export interface Portion {
+  readonly amount: number;
+  /** Of the bucket. */
+  readonly size: number;
 }
 
 /** A query's result that was cut, for the gateways beside the one that read it. */

@@ -21,6 +21,7 @@ import { createThrottle } from '../../../limits/rate-limit.ts';
 const perMinute = 1;
 const burst = 30;
 const eachMs = 60_000 / perMinute;
+const size = burst * eachMs;
 
 interface RegistrationLimitOptions extends Pick<IssuerHost, 'now'> {
   /** A function, since storage may open after construction. */
@@ -37,10 +38,10 @@ function createRegistrationLimit({ buckets, now }: RegistrationLimitOptions): (a
     if (wait > 0) return wait;
     const name = `registration ${hashSecret(caller)}`;
     const time = now();
-    const emptyAt = (await buckets().read([name], time)).get(name) ?? time;
+    const emptyAt = (await buckets().read(new Map([[name, size]]), time)).get(name) ?? time;
     const tooMuchMs = emptyAt.getTime() - time.getTime() - (burst - 1) * eachMs;
     if (tooMuchMs > 0) return Math.ceil(tooMuchMs / 1_000);
-    await buckets().pour(new Map([[name, eachMs]]), time);
+    await buckets().pour(new Map([[name, { amount: eachMs, size }]]), time);
     return 0;
   };
 }
