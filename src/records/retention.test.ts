@@ -1,12 +1,18 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import storageKnex from '../../plugins/storage-knex/index.ts';
 import { silentLogger, testHost } from '../../test/contract/host.ts';
 import { ada, eventually, newChat, newIncident, soon } from '../../test/contract/storage/stage.ts';
-import { instanceId, type AuditRecord, type Storage, type Workspace } from '../contract/storage/index.ts';
-import { createRetention, type Keep, type RetentionOptions } from './retention.ts';
+import {
+  instanceId,
+  type AuditRecord,
+  type Organization,
+  type Storage,
+  type Workspace,
+} from '../contract/storage/index.ts';
+import { createRetention, type Keep, type Retention, type RetentionOptions } from './retention.ts';
 
 const dayMs = 86_400_000;
 const now = (): Date => new Date();
@@ -48,6 +54,7 @@ describe('retention', () => {
       storage,
       keep: () => ({ auditDays, chatDays, incidentDays }),
       forget: async () => undefined,
+      newest: async () => undefined,
       now,
       logger: silentLogger,
       ...options,
@@ -115,6 +122,130 @@ describe('retention', () => {
     await retention.stop();
     expect(await incidents.get(over.key)).toBeUndefined();
     expect(await incidents.get(open.key)).toBeDefined();
+  });
+
+  describe('by a clock that is 400 days ahead', () => {
+    const wrong = (): Date => new Date(Date.now() + 400 * dayMs);
+    const said: string[] = [];
+    const forgotten: string[] = [];
+    /** Of how many runs the last organization has nothing left to remove. */
+    let ended = 0;
+    let deleted: Organization;
+    beforeEach(async () => {
+      said.length = 0;
+      forgotten.length = 0;
+      ended = 0;
+      for (const { retention } of workspaces) while ((await retention.removeAudit(daysAgo(10))) > 0);
+      deleted = await storage.directory.createOrganization({ name: 'deleted' });
+      const { deletedOrganizations } = storage.directory;
+      expect(await deletedOrganizations.add(deleted.id, new Date(Date.now() + 30 * dayMs))).toBe(true);
+    });
+
+    const observed: RetentionOptions['storage'] = {
+      get directory() {
+        return storage.directory;
+      },
+      workspace(id) {
+        const workspace = storage.workspace(id);
+        const { retention } = workspace;
+        return {
+          ...workspace,
+          audit: workspace.audit,
+          members: workspace.members,
+          retention: {
+            async removeAudit(before) {
+              const removed = await retention.removeAudit(before);
+              if (removed === 0 && id === workspaces[1]?.organizationId) ended += 1;
+              return removed;
+            },
+            removeChats: (before) => retention.removeChats(before),
+            removeIncidents: (before) => retention.removeIncidents(before),
+            removeAll: () => retention.removeAll(),
+          },
+        };
+      },
+    };
+    const gateway = (clock: () => Date, newest?: Date) =>
+      made({
+        auditDays: 10,
+        storage: observed,
+        now: clock,
+        newest: async () => newest,
+        forget: async (id) => void forgotten.push(id),
+        logger: { ...silentLogger, warn: (_fields, message) => void said.push(message) },
+      });
+    /** Until it has removed what it wanted, or said that it does not believe its clock. */
+    const run = async (retention: Retention) => {
+      const before = ended + said.length;
+      retention.start();
+      await eventually(async () => ended + said.length > before);
+      await retention.stop();
+      expect(ended + said.length).toBeGreaterThan(before);
+    };
+    const anHourAgo = () => storage.directory.takeTurn('retention', new Date(Date.now() - 3_600_000), 1);
+    const left = async () => {
+      const listed = await storage.directory.deletedOrganizations.list();
+      const kept = listed.some(({ id, purgeAt }) => id === deleted.id && purgeAt !== undefined);
+      return [...(await records()), kept ? 'deleted' : 'purged'];
+    };
+
+    it('removes, purges and forgets nothing, however often it is started, and says so', async () => {
+      await anHourAgo();
+      for (let start = 0; start < 3; start += 1) await run(gateway(wrong, start === 1 ? now() : undefined));
+      expect([await left(), forgotten]).toEqual([[1, 1, 'deleted'], []]);
+      expect(said).toEqual(Array(3).fill(expect.stringContaining('check the clock')));
+      const turn = await storage.directory.lastTurn('retention');
+      expect(Math.abs(Number(turn) - Date.now())).toBeLessThan(dayMs);
+    });
+
+    it('removes by what is measured since the last run, as long as nothing confirms the clock', async () => {
+      const start = performance.now();
+      const measured = jest.spyOn(performance, 'now').mockReturnValue(start);
+      try {
+        await anHourAgo();
+        const retention = gateway(wrong);
+        await run(retention);
+        for (const days of [0.9, 1.1, 29.9]) {
+          measured.mockReturnValue(start + days * dayMs);
+          const before = ended;
+          retention.start();
+          await eventually(async () => ended > before);
+          await retention.stop();
+          expect([days, await left()]).toEqual([days, days < 1 ? [1, 1, 'deleted'] : [0, 0, 'deleted']]);
+        }
+        measured.mockReturnValue(start + 30.1 * dayMs);
+        retention.start();
+        await eventually(async () => (await left())[2] === 'purged');
+        await retention.stop();
+      } finally {
+        measured.mockRestore();
+      }
+    });
+
+    it('agrees with gateways whose clocks are right', async () => {
+      for (let turn = 0; turn < 2; turn += 1) {
+        await anHourAgo();
+        await run(gateway(wrong));
+        await run(gateway(now));
+        await run(gateway(wrong));
+      }
+      expect([await left(), said.length, ended]).toEqual([[1, 1, 'deleted'], 4, 2]);
+    });
+  });
+
+  it('believes a clock far ahead of the last run once telemetry of an organization confirms it', async () => {
+    await storage.directory.takeTurn('retention', daysAgo(60), 1);
+    const retention = made({
+      auditDays: 10,
+      newest: async (id) => {
+        if (id === workspaces[0]?.organizationId) throw new Error('no warehouse');
+        return daysAgo(0.5);
+      },
+    });
+    retention.start();
+    await eventually(async () => (await records()).every((count) => count === 1));
+    await retention.stop();
+    expect(Number(await storage.directory.lastTurn('retention'))).toBeGreaterThan(Number(daysAgo(1)));
   });
 
   it('is done by one of several gateways', async () => {

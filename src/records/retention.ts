@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger, OrganizationId } from '../contract/core/index.ts';
+import { believedTime, type Logger, type OrganizationId } from '../contract/core/index.ts';
 import {
   instanceId,
   type DeletedOrganization,
@@ -10,6 +10,7 @@ import {
 
 const askEveryMs = 600_000;
 const turnMs = 3_600_000;
+const turnName = 'retention';
 const dayMs = 86_400_000;
 /** Between two batches, so that other writers get the storage. */
 const pauseMs = 50;
@@ -20,6 +21,8 @@ export type Keep = Readonly<Record<'auditDays' | 'chatDays' | 'incidentDays', nu
 export interface RetentionOptions extends PurgeOptions {
   /** Asked before each run. */
   readonly keep: () => Keep;
+  /** Time of an organization's newest telemetry, which clocks of senders gave; undefined where it is not known. */
+  readonly newest: (id: OrganizationId, signal: AbortSignal) => Promise<Date | undefined>;
 }
 
 export interface Retention {
@@ -28,21 +31,44 @@ export interface Retention {
   stop(): Promise<void>;
 }
 
-/** Removes what is older than configured: once an hour, by whichever gateway of the storage asks first. */
+/**
+ * Removes what is older than configured: once an hour, by whichever gateway of the storage asks first. A clock more than a day
+ * ahead of the last turn, which all gateways know, and of the newest telemetry is not believed: then time goes on from these by
+ * what this process measures. Telemetry that comes in after a long stop so confirms the clock.
+ */
 export function createRetention(options: RetentionOptions): Retention {
   const { storage, keep, now, logger } = options;
   const purge = new Purge(options);
   let stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
+  let doubting = false;
+  /** The last turn that this gateway knows of, and when it learned of it by the monotonic clock. */
+  let last: { readonly turn: number; readonly at: number } | undefined;
+
+  async function trustedTime(): Promise<{ readonly ms: number; readonly doubted: boolean }> {
+    const clock = now().getTime();
+    const turn = (await storage.directory.lastTurn(turnName))?.getTime();
+    if (turn === undefined) return believedTime(clock, -Infinity);
+    if (last?.turn !== turn) last = { turn, at: performance.now() };
+    let time = believedTime(clock, Math.floor(turn + performance.now() - last.at));
+    if (!time.doubted) return time;
+    for (const { id } of await storage.directory.organizations()) {
+      const newest = await options.newest(id, stopping.signal).catch(() => undefined);
+      if (newest !== undefined) time = believedTime(clock, Math.max(time.ms, newest.getTime()));
+      if (!time.doubted || stopping.signal.aborted) break;
+    }
+    return time;
+  }
 
   async function clear(
     retention: RetentionRepository,
     remove: Exclude<keyof RetentionRepository, 'removeAll'>,
+    time: number,
     days: number | undefined,
   ): Promise<number> {
     if (days === undefined) return 0;
-    const before = new Date(now().getTime() - days * dayMs);
+    const before = new Date(time - days * dayMs);
     let removed = 0;
     while (!stopping.signal.aborted) {
       const batch = await retention[remove](before);
@@ -57,18 +83,27 @@ export function createRetention(options: RetentionOptions): Retention {
     try {
       const { directory } = storage;
       const { auditDays, chatDays, incidentDays } = keep();
-      const turn = await directory.takeTurn('retention', now(), turnMs);
-      await purge.run(turn, stopping.signal);
+      const { ms: time, doubted } = await trustedTime();
+      const turn = await directory.takeTurn(turnName, new Date(time), turnMs);
+      if (turn) last = { turn: time, at: performance.now() };
+      await purge.run({ turn, time }, stopping.signal);
+      if (doubted && (turn || !doubting)) {
+        logger.warn(
+          { clock: now(), deletedAsOf: new Date(time) },
+          'the clock is more than a day ahead of the last retention and of the newest telemetry: fewer records are removed; check the clock',
+        );
+      }
+      doubting = doubted;
       if (!turn) return;
       await directory.people.finishErasures(new Date(now().getTime() - turnMs));
       for (const { id } of await directory.deletedOrganizations.list()) {
-        await clear(storage.workspace(id).retention, 'removeAudit', auditDays);
+        await clear(storage.workspace(id).retention, 'removeAudit', time, auditDays);
       }
       for (const { id } of await directory.organizations()) {
         const { retention } = storage.workspace(id);
-        const records = await clear(retention, 'removeAudit', auditDays);
-        const chats = await clear(retention, 'removeChats', chatDays);
-        const incidents = await clear(retention, 'removeIncidents', incidentDays);
+        const records = await clear(retention, 'removeAudit', time, auditDays);
+        const chats = await clear(retention, 'removeChats', time, chatDays);
+        const incidents = await clear(retention, 'removeIncidents', time, incidentDays);
         if (records + chats + incidents > 0)
           logger.info({ organizationId: id, records, chats, incidents }, 'removed what is past its retention');
       }
@@ -102,6 +137,12 @@ interface PurgeOptions {
   readonly logger: Logger;
 }
 
+interface PurgeRun {
+  /** Whether this gateway, of those over the storage, removes what is in it. */
+  readonly turn: boolean;
+  readonly time: number;
+}
+
 /** Removes organizations that were deleted and cannot be restored any more: telemetry first, which may be found by the name. */
 class Purge {
   readonly #options: PurgeOptions;
@@ -111,14 +152,13 @@ class Purge {
     this.#options = options;
   }
 
-  /** @param turn whether this gateway, of those over the storage, removes what is in it. */
-  async run(turn: boolean, signal: AbortSignal): Promise<void> {
+  async run(at: PurgeRun, signal: AbortSignal): Promise<void> {
     const { storage, logger } = this.#options;
     for (const organization of await storage.directory.deletedOrganizations.list()) {
       if (signal.aborted) return;
       if (organization.id === instanceId) continue;
       try {
-        await this.#purge(organization, turn, signal);
+        await this.#purge(organization, at, signal);
       } catch (error) {
         if (signal.aborted) return;
         logger.error({ error, organizationId: organization.id }, 'a deleted organization is not removed; tried again');
@@ -126,9 +166,9 @@ class Purge {
     }
   }
 
-  async #purge({ id, purgeAt }: DeletedOrganization, turn: boolean, signal: AbortSignal): Promise<void> {
+  async #purge({ id, purgeAt }: DeletedOrganization, { turn, time }: PurgeRun, signal: AbortSignal): Promise<void> {
     const { storage, forget, now, logger } = this.#options;
-    if (purgeAt !== undefined && purgeAt > now()) return;
+    if (purgeAt !== undefined && purgeAt.getTime() > time) return;
     if (!this.#forgotten.has(id)) {
       await forget(id, signal);
       this.#forgotten.add(id);

@@ -32,6 +32,7 @@ export const recordsWiring: Wiring = {
         await receiver.forget(id);
         await (telemetry.forget?.(id) ?? telemetry.sink?.retain(id, endOfTime, signal));
       },
+      newest: async (id, signal) => telemetry.sink?.newest?.(id, signal),
       keep() {
         const { auditDays, chatDays, incidentDays } = foundation.config.retention;
         return { auditDays: finite(auditDays), chatDays: finite(chatDays), incidentDays: finite(incidentDays) };

@@ -19,7 +19,7 @@ import type {
   Organization,
   User,
 } from '../../../src/contract/storage/index.ts';
-import { comparable, roleColumn, shortText } from '../columns.ts';
+import { comparable, date, roleColumn, shortText } from '../columns.ts';
 import type { Database } from '../database.ts';
 import { scopesJson } from '../json.ts';
 import type { RowIn } from '../rows.ts';
@@ -194,6 +194,13 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
           .update({ taken: time })
       );
     });
+  }
+
+  lastTurn(name: string): Promise<Date | undefined> {
+    return this.one(
+      (knex) => knex('locks').where({ name }).where('taken', '>', 0).first(),
+      ({ taken }) => date(taken),
+    );
   }
 }
 

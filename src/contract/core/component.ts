@@ -24,6 +24,18 @@ export async function within<Answer>(
   }
 }
 
+/** By which a clock may be ahead and be believed. */
+const mostAheadMs = 86_400_000;
+
+/**
+ * The time to delete by, in epoch milliseconds. A clock more than a day ahead of the time that is known otherwise, which is
+ * -Infinity where none is, is doubted: a jump ahead must not delete what is not old.
+ */
+export function believedTime(clock: number, known: number): { readonly ms: number; readonly doubted: boolean } {
+  const doubted = known !== -Infinity && clock > known + mostAheadMs;
+  return { ms: doubted ? known : clock, doubted };
+}
+
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

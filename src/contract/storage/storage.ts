@@ -109,6 +109,8 @@ export interface Directory {
 
   /** True for one of the gateways that ask within `everyMs`, which is longer than a millisecond. `name`: at most 40 characters. */
   takeTurn(name: string, now: Date, everyMs: number): Promise<boolean>;
+  /** When the last turn was taken; undefined before the first. */
+  lastTurn(name: string): Promise<Date | undefined>;
 
   /** Forgets kept results of all organizations that expired by then. */
   removeExpiredResults(before: Date): Promise<void>;

@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { errorCode, type Logger, type OrganizationId } from '../../contract/core/index.ts';
+import { believedTime, errorCode, type Logger, type OrganizationId } from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
 import type { TelemetrySink } from '../../contract/telemetry/index.ts';
 
@@ -99,9 +99,7 @@ export class Retention {
     const newest = await sink.newest?.(id, this.#stop.signal);
     // Nothing is stored.
     if (sink.newest !== undefined && newest === undefined) return undefined;
-    const known = Math.max(newest?.getTime() ?? -Infinity, lastRun ?? -Infinity);
-    const doubted = Number.isFinite(known) && clock > known + dayMs;
-    return { ms: doubted ? known + elapsedMs : clock, doubted };
+    return believedTime(clock, Math.max(newest?.getTime() ?? -Infinity, lastRun ?? -Infinity) + elapsedMs);
   }
 
   async #delete(id: OrganizationId, ms: number): Promise<void> {

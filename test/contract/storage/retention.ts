@@ -181,6 +181,8 @@ export function retentionPromises(runner: Runner, make: MakeStorage): void {
       expect(await count(after(59_999))).toBe(0);
       expect(await count(after(60_000))).toBe(1);
       expect(await stage().storage.directory.takeTurn('another', after(60_000), 60_000)).toBe(true);
+      expect(await stage().other.directory.lastTurn('sweep')).toEqual(after(60_000));
+      expect(await stage().other.directory.lastTurn('never')).toBeUndefined();
     });
 
     it('comes back where a clock was far ahead', async () => {
@@ -188,6 +190,7 @@ export function retentionPromises(runner: Runner, make: MakeStorage): void {
       expect(await directory.takeTurn('clock', after(1_000_000), 60_000)).toBe(true);
       expect(await directory.takeTurn('clock', now, 60_000)).toBe(true);
       expect(await directory.takeTurn('clock', now, 60_000)).toBe(false);
+      expect(await directory.lastTurn('clock')).toEqual(now);
     });
   });
 }
