@@ -96,8 +96,10 @@ export class OrganizationLogs {
         if (store.status === 'rejected') return;
         const { loader, log } = store.value;
         await loader.stop(stopGraceMs);
-        // With nothing left to load the next start has nothing to ask the warehouse.
-        await (loader.behindBytes === 0 ? log.remove() : log.close());
+        // Ends the write under way, which may be acknowledged: only then is it known what is left to load.
+        await log.close();
+        // With nothing left the next start has nothing to ask the warehouse.
+        if (loader.behindBytes === 0) await log.remove();
       }),
     );
   }
