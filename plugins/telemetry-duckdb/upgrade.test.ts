@@ -6,10 +6,9 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { otelTables, tableNames, type TableName } from '../../src/contract/telemetry/index.ts';
-import { encodeRecords } from '../../src/telemetry/ingest/log-record.ts';
 import { createOtlpReceiver } from '../../src/telemetry/ingest/receiver.ts';
 import { silentLogger } from '../../test/contract/host.ts';
-import { firstFrame, firstTables } from '../../test/support/otlp/first-version.ts';
+import { firstFrame, firstRecords, firstTables } from '../../test/support/otlp/first-version.ts';
 import { Harness, newOrganization } from './support/harness.ts';
 
 /*
@@ -29,7 +28,7 @@ beforeEach(async () => {
     await writeFirstFile(join(harness.directory, 'telemetry', organization, 'telemetry.duckdb'), name);
     const folder = join(harness.directory, 'ingest', organization, log);
     await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, '000000000001.log'), Buffer.concat(tableNames.flatMap(acknowledged)));
+    await writeFile(join(folder, '000000000001.log'), Buffer.concat(tableNames.map(acknowledged)));
   }
 });
 afterEach(() => harness.stop());
@@ -50,9 +49,9 @@ async function writeFirstFile(file: string, name: string): Promise<void> {
   instance.closeSync();
 }
 
-function acknowledged(table: TableName): Uint8Array[] {
+function acknowledged(table: TableName): Buffer {
   const frame = firstFrame(table);
-  return encodeRecords([{ table, rows: frame[12] ?? 0, textBytes: frame.length, frame }]);
+  return firstRecords([{ table, rows: frame[12] ?? 0, frame }]);
 }
 
 async function withReceiver<T>(work: () => Promise<T>): Promise<T> {

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { writeFrame, type FrameColumn } from '../../contract/telemetry/batch-frame.ts';
 import { otelTables, type TableName } from '../../contract/telemetry/index.ts';
 import { batchRows, batchTextBytes, requestTextBytes, type RecordLimits } from './limits.ts';
@@ -13,6 +14,8 @@ export interface EncodedBatch {
   /** Of the rows written out, before what they share was folded together. */
   readonly textBytes: number;
   readonly frame: Uint8Array<ArrayBuffer>;
+  /** CRC-32 of the frame, taken by the thread that made it. */
+  readonly crc: number;
 }
 
 export interface Column {
@@ -256,7 +259,7 @@ export class TableWriter {
     if (this.#rows > 0) {
       const columns = this.#columns.map((column) => column.finish());
       const frame = writeFrame({ table: this.#table, rows: this.#rows, columns });
-      intake.add({ table: this.#table, rows: this.#rows, textBytes: this.#textBytes, frame });
+      intake.add({ table: this.#table, rows: this.#rows, textBytes: this.#textBytes, frame, crc: crc32(frame) });
     }
     this.reset();
   }

@@ -5,7 +5,17 @@ import { errorCode, type Logger } from '../../contract/core/index.ts';
 import type { LogPosition } from '../../contract/telemetry/index.ts';
 import type { EncodedBatch } from './columns.ts';
 import { makeDirectory, syncDirectory, writeAll } from './files.ts';
-import { encodeRecords, nextRecord, readRecord, recordHeaderBytes } from './log-record.ts';
+import {
+  encodeRecords,
+  markerBytes,
+  nextRecord,
+  readRecord,
+  recordBytes,
+  recordEnd,
+  type Marker,
+  newSearch,
+  type Search,
+} from './log-record.ts';
 
 /** The log could not be written; the request is not stored and may be sent again. */
 export class LogWriteError extends Error {
@@ -27,14 +37,16 @@ export interface LogChunk {
 
 interface Segment {
   readonly number: number;
+  /** Of its records. It stands in the file's name, where no damage of the file takes it away. */
+  readonly marker: Marker;
+  readonly search: Search;
   /** Bytes that are on the disk for good. */
   end: number;
 }
 
 interface Waiting {
-  readonly records: readonly Uint8Array[];
+  readonly batches: readonly EncodedBatch[];
   readonly bytes: number;
-  readonly rows: number;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
 }
@@ -87,15 +99,21 @@ export class IngestLog {
   static async open(directory: string, name: string, logger: Logger): Promise<IngestLog> {
     const path = join(directory, name);
     const isNew = await makeDirectory(path);
-    const numbers = (await readdir(path)).flatMap((file) => {
-      const match = /^(\d{12})\.log$/.exec(file);
-      return match === null ? [] : [Number(match[1])];
-    });
-    numbers.sort((a, b) => a - b);
     const segments: Segment[] = [];
-    for (const number of numbers) segments.push({ number, end: (await stat(segmentPath(path, number))).size });
+    for (const file of await readdir(path)) {
+      const [, number, marker] = /^(\d{12})(?:-([0-9a-f]{16}))?\.log$/.exec(file) ?? [];
+      if (number === undefined) continue;
+      const { size } = await stat(join(path, file));
+      segments.push({
+        number: Number(number),
+        marker: marker === undefined ? undefined : Buffer.from(marker, 'hex'),
+        search: newSearch(size),
+        end: size,
+      });
+    }
+    segments.sort((a, b) => a.number - b.number);
     const newest = segments.at(-1);
-    if (newest !== undefined) newest.end = await cutTornTail(segmentPath(path, newest.number), logger);
+    if (newest !== undefined) newest.end = await cutTornTail(segmentPath(path, newest), newest, logger);
     return new IngestLog(path, name, isNew, segments, logger);
   }
 
@@ -136,10 +154,8 @@ export class IngestLog {
   /** Resolves when the batches are on the disk, all of them; rejects with LogWriteError, and then none of them counts. */
   append(batches: readonly EncodedBatch[]): Promise<void> {
     if (this.#closed) return Promise.reject(new LogWriteError(new Error('the log is closed')));
-    const records = encodeRecords(batches);
-    const bytes = records.reduce((sum, record) => sum + record.length, 0);
-    const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
-    const done = new Promise<void>((resolve, reject) => this.#waiting.push({ records, bytes, rows, resolve, reject }));
+    const bytes = recordBytes(batches);
+    const done = new Promise<void>((resolve, reject) => this.#waiting.push({ batches, bytes, resolve, reject }));
     this.#commit ??= this.#commitWaiting();
     return done;
   }
@@ -154,19 +170,18 @@ export class IngestLog {
     );
     if (segment === undefined) return undefined;
     const offset = segment.number === from.segment ? from.offset : 0;
-    const file = await this.#readable(segment.number);
+    const { marker } = segment;
+    const file = await this.#readable(segment);
     let bytes = await readAt(file, offset, Math.min(segment.end - offset, most.bytes));
-    if (bytes.length >= recordHeaderBytes && readRecord(bytes, 0) === undefined) {
-      // The first record alone is longer than `most.bytes`.
-      const whole = recordHeaderBytes + bytes.readUInt32LE(8);
-      if (whole <= segment.end - offset) bytes = await readAt(file, offset, whole);
-    }
+    const first = recordEnd(bytes, 0, marker);
+    // The first record alone may be longer than `most.bytes`.
+    if (first > bytes.length && first <= segment.end - offset) bytes = await readAt(file, offset, first);
     const batches: Uint8Array[] = [];
     let rows = 0;
     let textBytes = 0;
     let at = 0;
     while (rows < most.rows && textBytes < most.textBytes) {
-      const record = readRecord(bytes, at);
+      const record = readRecord(bytes, at, marker);
       if (record === undefined || record === 'damaged') {
         if (batches.length > 0) break;
         return this.#skipDamaged(segment, offset);
@@ -188,7 +203,7 @@ export class IngestLog {
       if (oldest.number === position.segment && position.offset < oldest.end) return;
       this.#segments.shift();
       if (this.#reading?.number === oldest.number) await this.#closeReading();
-      await rm(segmentPath(this.#directory, oldest.number), { force: true });
+      await rm(segmentPath(this.#directory, oldest), { force: true });
     }
   }
 
@@ -216,7 +231,7 @@ export class IngestLog {
   /** Deletes the log, whose records must all be in the warehouse; what was put aside for the operator stays. */
   async remove(): Promise<void> {
     await this.close();
-    for (const { number } of this.#segments.splice(0)) await rm(segmentPath(this.#directory, number), { force: true });
+    for (const segment of this.#segments.splice(0)) await rm(segmentPath(this.#directory, segment), { force: true });
     await rmdir(this.#directory).catch(() => undefined);
   }
 
@@ -226,7 +241,7 @@ export class IngestLog {
     while (this.#waiting.length > 0) {
       const group = this.#takeGroup();
       try {
-        await this.#write(group.flatMap(({ records }) => records));
+        await this.#write(group);
         this.full = false;
         for (const { resolve } of group) resolve();
       } catch (cause) {
@@ -250,13 +265,15 @@ export class IngestLog {
     return this.#waiting.splice(0, count);
   }
 
-  async #write(records: readonly Uint8Array[]): Promise<void> {
+  async #write(group: readonly Waiting[]): Promise<void> {
     let segment = this.#segments.at(-1);
     if (segment === undefined || this.#writing === undefined || segment.end >= segmentBytes) {
       const unused = segment?.end === 0 && segment === this.#failed ? await this.#reopen(segment) : undefined;
       segment = unused ?? (await this.#startSegment((segment?.number ?? 0) + 1));
     }
-    if (this.#writing === undefined) throw new Error('no segment to write to');
+    const { marker } = segment;
+    if (this.#writing === undefined || marker === undefined) throw new Error('no segment to write to');
+    const records = group.flatMap(({ batches }) => encodeRecords(batches, marker));
     const written = await writeAll(this.#writing, records, segment.end);
     await this.#writing.datasync();
     segment.end += written;
@@ -265,7 +282,7 @@ export class IngestLog {
   /** Undefined where it is gone. */
   async #reopen(segment: Segment): Promise<Segment | undefined> {
     try {
-      this.#writing = await open(segmentPath(this.#directory, segment.number), 'r+');
+      this.#writing = await open(segmentPath(this.#directory, segment), 'r+');
     } catch {
       return undefined;
     }
@@ -276,9 +293,8 @@ export class IngestLog {
   async #startSegment(number: number): Promise<Segment> {
     await this.#writing?.close();
     this.#writing = undefined;
-    const file = await open(segmentPath(this.#directory, number), 'wx', 0o600);
-    this.#writing = file;
-    const segment = { number, end: 0 };
+    const segment = { number, marker: randomBytes(markerBytes), search: newSearch(0), end: 0 };
+    this.#writing = await open(segmentPath(this.#directory, segment), 'wx', 0o600);
     this.#segments.push(segment);
     await syncDirectory(this.#directory);
     return segment;
@@ -303,10 +319,11 @@ export class IngestLog {
     await file.close().catch(() => undefined);
   }
 
-  async #readable(number: number): Promise<FileHandle> {
+  async #readable(segment: Segment): Promise<FileHandle> {
+    const { number } = segment;
     if (this.#reading?.number === number) return this.#reading.file;
     await this.#closeReading();
-    const file = await open(segmentPath(this.#directory, number), 'r');
+    const file = await open(segmentPath(this.#directory, segment), 'r');
     this.#reading = { number, file };
     return file;
   }
@@ -319,9 +336,9 @@ export class IngestLog {
 
   /** The disk gave back other bytes than were written. They are passed over and kept for the operator. */
   async #skipDamaged(segment: Segment, offset: number): Promise<LogChunk> {
-    const bytes = await readAt(await this.#readable(segment.number), offset, segment.end - offset);
-    const size = nextRecord(bytes, 0) ?? bytes.length;
-    const kept = await keepAside(segmentPath(this.#directory, segment.number), offset, bytes.subarray(0, size));
+    const bytes = await readAt(await this.#readable(segment), offset, segment.end - offset);
+    const size = nextRecord(bytes, 0, segment.marker, segment.search) ?? bytes.length;
+    const kept = await keepAside(segmentPath(this.#directory, segment), offset, bytes.subarray(0, size));
     const { number } = segment;
     this.#logger.error(
       { log: this.name, segment: number, offset, bytes: size, kept },
@@ -343,8 +360,9 @@ async function keepAside(segment: string, offset: number, bytes: Uint8Array): Pr
   return kept;
 }
 
-function segmentPath(directory: string, number: number): string {
-  return join(directory, `${String(number).padStart(12, '0')}.log`);
+function segmentPath(directory: string, { number, marker }: Pick<Segment, 'number' | 'marker'>): string {
+  const end = marker === undefined ? '' : `-${marker.toString('hex')}`;
+  return join(directory, `${String(number).padStart(12, '0')}${end}.log`);
 }
 
 async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
@@ -359,15 +377,15 @@ async function readAt(file: FileHandle, offset: number, length: number): Promise
 }
 
 /** Answers the size that is left: up to the last whole request. What is damaged before it is left to the reader. */
-async function cutTornTail(path: string, logger: Logger): Promise<number> {
+async function cutTornTail(path: string, { marker, search }: Segment, logger: Logger): Promise<number> {
   const file = await open(path, 'r+');
   try {
     const { size } = await file.stat();
     const bytes = await readAt(file, 0, size);
     let whole = 0;
     for (let at: number | undefined = 0; at !== undefined;) {
-      const record = readRecord(bytes, at);
-      if (record === undefined || record === 'damaged') at = nextRecord(bytes, at);
+      const record = readRecord(bytes, at, marker);
+      if (record === undefined || record === 'damaged') at = nextRecord(bytes, at, marker, search);
       else {
         at = record.end;
         if (record.last) whole = at;

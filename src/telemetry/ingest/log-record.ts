@@ -5,66 +5,138 @@ import type { EncodedBatch } from './columns.ts';
 /*
  * A record of the ingest log, in the byte order of the machine, each at a multiple of eight:
  *
- *   u32 magic · u32 CRC-32 of all that follows · u32 payload bytes · u32 rows · u32 text bytes · u8 table · u8 flags · u16 0 · payload
+ *   u64 marker · u32 CRC-32 of the header · u32 CRC-32 of the payload ·
+ *   u32 payload bytes · u32 rows · u32 text bytes · u8 table · u8 flags · u16 0 · payload
+ *
+ * The marker is random and stands in the name of the segment. No sender knows it, so nothing in a payload is taken for a
+ * record, wherever the reader looks for one. Version 0.1.0 wrote segments without a marker:
+ *
+ *   u32 'SLR1' · u32 CRC-32 of all that follows · u32 payload bytes · u32 rows · u32 text bytes · u8 table · u8 flags · u16 0 · payload
  *
  * A request's batches are one after another, and only the last is flagged: a tail without it was never acknowledged.
  */
 
-export const recordHeaderBytes = 24;
-const magic = 0x31524c53; // 'SLR1'
+/** Undefined for a segment of 0.1.0. */
+export type Marker = Buffer | undefined;
+
+export const markerBytes = 8;
+const headerBytes = 32;
+const firstHeaderBytes = 24;
+const firstMagic = 0x31524c53; // 'SLR1'
 const flagLast = 1;
 /** A batch is closed long before (limits.ts), so a larger length is damage. */
 const mostPayload = 1 << 28;
 
-export interface LogRecord {
+interface Header {
   readonly rows: number;
   readonly textBytes: number;
   /** The last of its request. */
   readonly last: boolean;
-  readonly payload: Uint8Array;
-  /** Where the next record starts. */
+  /** Where the payload lies; the next record starts at its end. */
+  readonly from: number;
   readonly end: number;
+  /** Of the payload, continued from `seed`. */
+  readonly crc: number;
+  readonly seed: number;
+}
+
+export interface LogRecord extends Header {
+  readonly payload: Uint8Array;
 }
 
 /** Header and payload of each, ready to be written one behind the other. */
-export function encodeRecords(batches: readonly EncodedBatch[]): Uint8Array[] {
-  return batches.flatMap(({ table, rows, textBytes, frame }, index) => {
-    const header = Buffer.alloc(recordHeaderBytes);
-    header.writeUInt32LE(magic, 0);
-    header.writeUInt32LE(frame.length, 8);
-    header.writeUInt32LE(rows, 12);
-    header.writeUInt32LE(textBytes, 16);
-    header[20] = tableNames.indexOf(table);
-    header[21] = index === batches.length - 1 ? flagLast : 0;
-    header.writeUInt32LE(crc32(frame, crc32(header.subarray(8))), 4);
+export function encodeRecords(batches: readonly EncodedBatch[], marker: Buffer): Uint8Array[] {
+  return batches.flatMap(({ table, rows, textBytes, frame, crc }, index) => {
+    const header = Buffer.alloc(headerBytes);
+    marker.copy(header);
+    header.writeUInt32LE(crc, 12);
+    header.writeUInt32LE(frame.length, 16);
+    header.writeUInt32LE(rows, 20);
+    header.writeUInt32LE(textBytes, 24);
+    header[28] = tableNames.indexOf(table);
+    header[29] = index === batches.length - 1 ? flagLast : 0;
+    header.writeUInt32LE(headerCrc(header), 8);
     return [header, frame];
   });
 }
 
-/** Where the next whole record lies behind damage; undefined if there is none. */
-export function nextRecord(bytes: Buffer, after: number): number | undefined {
-  for (let at = after + 8; at + recordHeaderBytes <= bytes.length; at += 8) {
-    if (bytes.readUInt32LE(at) !== magic) continue;
-    const record = readRecord(bytes, at);
+/** Bytes that `encodeRecords` makes of the batches. */
+export function recordBytes(batches: readonly EncodedBatch[]): number {
+  return batches.reduce((sum, { frame }) => sum + headerBytes + frame.length, 0);
+}
+
+/** Bytes of a segment of 0.1.0 that may still be checked in search of a record: a sender's text may look like headers there. */
+export interface Search {
+  left: number;
+}
+
+/** Of a segment of so many bytes. */
+export function newSearch(bytes: number): Search {
+  return { left: 4 * bytes };
+}
+
+/** Where the next whole record lies behind damage; undefined if there is none, or none is found with what `search` allows. */
+export function nextRecord(bytes: Buffer, after: number, marker: Marker, search: Search): number | undefined {
+  if (marker === undefined) return nextFirstRecord(bytes, after, search);
+  for (let at = bytes.indexOf(marker, after + 8); at !== -1; at = bytes.indexOf(marker, at + 1)) {
+    const record = at % 8 === 0 ? readRecord(bytes, at, marker) : undefined;
     if (record !== undefined && record !== 'damaged') return at;
   }
   return undefined;
 }
 
+function nextFirstRecord(bytes: Buffer, after: number, search: Search): number | undefined {
+  for (let at = after + 8; at + firstHeaderBytes <= bytes.length; at += 8) {
+    if (bytes.readUInt32LE(at) !== firstMagic) continue;
+    const header = headerAt(bytes, at, undefined);
+    if (header === undefined || header === 'damaged' || header.end > bytes.length) continue;
+    search.left -= header.end - at;
+    if (search.left < 0) return undefined;
+    if (isWhole(bytes, header)) return at;
+  }
+  return undefined;
+}
+
 /** The record at `at`: undefined if the bytes end inside it, 'damaged' if they are not one. */
-export function readRecord(bytes: Buffer, at: number): LogRecord | 'damaged' | undefined {
-  if (bytes.length - at < recordHeaderBytes) return undefined;
-  const size = bytes.readUInt32LE(at + 8);
-  if (bytes.readUInt32LE(at) !== magic || size > mostPayload) return 'damaged';
-  const from = at + recordHeaderBytes;
-  const end = from + size;
-  if (end > bytes.length) return undefined;
-  if (bytes.readUInt32LE(at + 4) !== crc32(bytes.subarray(at + 8, end))) return 'damaged';
+export function readRecord(bytes: Buffer, at: number, marker: Marker): LogRecord | 'damaged' | undefined {
+  const header = headerAt(bytes, at, marker);
+  if (header === undefined || header === 'damaged') return header;
+  if (header.end > bytes.length) return undefined;
+  return isWhole(bytes, header) ? { ...header, payload: bytes.subarray(header.from, header.end) } : 'damaged';
+}
+
+/** How far the record at `at` reaches by its header; `at` where there is none. */
+export function recordEnd(bytes: Buffer, at: number, marker: Marker): number {
+  const header = headerAt(bytes, at, marker);
+  return header === undefined || header === 'damaged' ? at : header.end;
+}
+
+function isWhole(bytes: Buffer, { from, end, crc, seed }: Header): boolean {
+  return crc32(bytes.subarray(from, end), seed) === crc;
+}
+
+function headerAt(bytes: Buffer, at: number, marker: Marker): Header | 'damaged' | undefined {
+  const size = marker === undefined ? firstHeaderBytes : headerBytes;
+  if (bytes.length - at < size) return undefined;
+  const header = bytes.subarray(at, at + size);
+  const isHeader =
+    marker === undefined
+      ? header.readUInt32LE(0) === firstMagic
+      : header.subarray(0, markerBytes).equals(marker) && header.readUInt32LE(8) === headerCrc(header);
+  // The rest of both headers is the same.
+  const payload = header.readUInt32LE(size - 16);
+  if (!isHeader || payload > mostPayload) return 'damaged';
   return {
-    rows: bytes.readUInt32LE(at + 12),
-    textBytes: bytes.readUInt32LE(at + 16),
-    last: bytes[at + 21] === flagLast,
-    payload: bytes.subarray(from, end),
-    end,
+    rows: header.readUInt32LE(size - 12),
+    textBytes: header.readUInt32LE(size - 8),
+    last: header[size - 3] === flagLast,
+    from: at + size,
+    end: at + size + payload,
+    crc: header.readUInt32LE(size - 20),
+    seed: marker === undefined ? crc32(header.subarray(8)) : 0,
   };
+}
+
+function headerCrc(header: Buffer): number {
+  return crc32(header.subarray(12), crc32(header.subarray(0, markerBytes)));
 }

@@ -1,5 +1,5 @@
-import { gunzipSync } from 'node:zlib';
-import type { TableName } from '../../../src/contract/telemetry/index.ts';
+import { crc32, gunzipSync } from 'node:zlib';
+import { tableNames, type TableName } from '../../../src/contract/telemetry/index.ts';
 
 /*
  * What the first version wrote, as it wrote it: the tables of a file of the embedded engine, and a batch of each kind in the
@@ -31,4 +31,22 @@ const recorded: Readonly<Record<TableName, string>> = {
 /** Two spans, a gauge of 7 and a sum of 9, and a log record, all of 2026-11-20T12:00:00Z and the service shop. */
 export function firstFrame(table: TableName): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(gunzipSync(Buffer.from(recorded[table], 'base64')));
+}
+
+/** A request's batches as records of the ingest log, in segments with only a number for a name. */
+export function firstRecords(
+  batches: readonly { readonly table: TableName; readonly rows: number; readonly frame: Uint8Array }[],
+): Buffer {
+  const records = batches.flatMap(({ table, rows, frame }, index) => {
+    const header = Buffer.alloc(24);
+    header.write('SLR1', 'latin1');
+    header.writeUInt32LE(frame.length, 8);
+    header.writeUInt32LE(rows, 12);
+    header.writeUInt32LE(frame.length, 16);
+    header[20] = tableNames.indexOf(table);
+    header[21] = index === batches.length - 1 ? 1 : 0;
+    header.writeUInt32LE(crc32(frame, crc32(header.subarray(8))), 4);
+    return [header, frame];
+  });
+  return Buffer.concat(records);
 }
