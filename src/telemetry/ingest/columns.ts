@@ -1,11 +1,19 @@
 import { crc32 } from 'node:zlib';
 import { writeFrame, type FrameColumn } from '../../contract/telemetry/batch-frame.ts';
 import { otelTables, type TableName } from '../../contract/telemetry/index.ts';
-import { batchRows, batchTextBytes, requestTextBytes, type RecordLimits } from './limits.ts';
+import {
+  batchRows,
+  batchTextBytes,
+  requestRows,
+  requestTextBytes,
+  work,
+  workOfBytes,
+  type RecordLimits,
+} from './limits.ts';
 import { OtlpFields } from './otlp-fields.ts';
 import { TextColumn } from './text.ts';
 import { noLosses, ValueWriter, type Losses } from './values.ts';
-import { Fields, type WireReader } from './wire.ts';
+import { Fields, OtlpDecodeError, type WireReader } from './wire.ts';
 
 /** Rows of one request that belong together in the log and in the warehouse. */
 export interface EncodedBatch {
@@ -22,9 +30,6 @@ export interface Column {
   finish(): FrameColumn;
   reset(): void;
 }
-
-/** A request whose rows would take more than `requestTextBytes`. */
-export class OtlpTooLargeError extends Error {}
 
 /** What the three decoders share while they read one request. */
 export class Intake {
@@ -43,6 +48,7 @@ export class Intake {
   /** Why, with how often. */
   readonly reasons = new Map<string, number>();
   #textBytes = 0;
+  #rows = 0;
 
   constructor(reader: WireReader, limits: RecordLimits, now: number, oldest: number) {
     this.reader = reader;
@@ -59,8 +65,11 @@ export class Intake {
 
   add(batch: EncodedBatch): void {
     this.#textBytes += batch.textBytes;
+    this.#rows += batch.rows;
     if (this.#textBytes > requestTextBytes)
-      throw new OtlpTooLargeError('The records of this request are too large together.');
+      throw new OtlpDecodeError('The records of this request are too large together.', 'tooLarge');
+    if (this.#rows > requestRows)
+      throw new OtlpDecodeError(`The request has more than ${requestRows} records. Send fewer in one.`, 'tooLarge');
     this.batches.push(batch);
   }
 }
@@ -150,6 +159,7 @@ export class ContextColumns {
     this.#derive(intake, this.columns.service_version, derived['service.version']);
     const environment = derived['deployment.environment.name'] ?? derived['deployment.environment'];
     this.#derive(intake, this.columns.deployment_environment, environment);
+    reader.spend(work.resource + workOfBytes(this.#resourceBytes));
     this.#rowBytes = this.#resourceBytes;
   }
 
@@ -177,6 +187,7 @@ export class ContextColumns {
     this.#shared.write(otlp_fields);
     const texts = [scope_name, scope_version, scope_attributes, schema_url, otlp_fields];
     this.#rowBytes = texts.reduce((sum, { pending }) => sum + pending, this.#resourceBytes);
+    reader.spend(work.scope + workOfBytes(this.#rowBytes - this.#resourceBytes));
     this.#fieldsEntry = otlp_fields.entry();
     this.#scopeEntry = scope_name.entry();
     for (const column of [scope_version, scope_attributes, schema_url]) column.entry();

@@ -1,9 +1,8 @@
 import { parentPort } from 'node:worker_threads';
-import type { DecodeJob, DecodeReply } from './decode-pool.ts';
+import type { DecodeJob } from './decode-pool.ts';
 import { decodeRequest } from './decode.ts';
 
-parentPort?.on('message', ({ id, signal, encoding, body, nowMs, oldestMs }: DecodeJob) => {
+parentPort?.on('message', ({ signal, encoding, body, nowMs, oldestMs }: DecodeJob) => {
   const decoded = decodeRequest(signal, encoding, body, nowMs, oldestMs);
-  const reply: DecodeReply = { id, decoded };
-  parentPort?.postMessage(reply, decoded.ok ? decoded.batches.map(({ frame }) => frame.buffer) : []);
+  parentPort?.postMessage(decoded, decoded.ok ? decoded.batches.map(({ frame }) => frame.buffer) : []);
 });

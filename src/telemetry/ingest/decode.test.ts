@@ -433,7 +433,7 @@ describe('decoding OTLP', () => {
       return json({ resourceSpans: [{ resource: { attributes }, scopeSpans: [{ spans }] }] });
     };
     expect(decode('traces', 'json', request(20, 1000), now)).toMatchObject({ accepted: 0, rejected: 1000 });
-    expect(decodeRequest('traces', 'json', request(4, 3000), now)).toMatchObject({ ok: false, tooLarge: true });
+    expect(decodeRequest('traces', 'json', request(4, 3000), now)).toMatchObject({ ok: false, refused: 'tooLarge' });
     expect(decode('traces', 'json', json(span({ name: 'next' })), now).accepted).toBe(1);
   });
 
@@ -448,7 +448,7 @@ describe('decoding OTLP', () => {
   ])('refuses %s', (_name, bytes) => {
     expect(decodeRequest('traces', 'protobuf', Uint8Array.from(bytes), now)).toMatchObject({
       ok: false,
-      tooLarge: false,
+      refused: 'malformed',
     });
   });
 

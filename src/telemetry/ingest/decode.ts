@@ -1,12 +1,12 @@
-import { Intake, OtlpTooLargeError, type Described, type EncodedBatch, type TableWriter } from './columns.ts';
+import { Intake, type Described, type EncodedBatch, type TableWriter } from './columns.ts';
 import type { Signal } from './fields.ts';
 import { encodeJson, UnknownKeys } from './json.ts';
-import { recordLimits } from './limits.ts';
+import { recordLimits, work } from './limits.ts';
 import { LogDecoder } from './logs.ts';
 import { MetricDecoder } from './metrics.ts';
 import { SpanDecoder } from './spans.ts';
 import type { Losses } from './values.ts';
-import { Fields, OtlpDecodeError, WireReader } from './wire.ts';
+import { Fields, OtlpDecodeError, type Refused, WireReader } from './wire.ts';
 
 export type Encoding = 'protobuf' | 'json';
 
@@ -24,7 +24,7 @@ export type Decoded =
       /** The name of the first service in it; '' where none has one. */
       readonly service: string;
     }
-  | { readonly ok: false; readonly tooLarge: boolean; readonly message: string };
+  | { readonly ok: false; readonly refused: Refused; readonly message: string };
 
 interface RecordDecoder {
   readonly table: TableWriter;
@@ -40,7 +40,8 @@ const decoders: { [Name in Signal]?: RecordDecoder } = {};
 
 /**
  * An Export*ServiceRequest as batches for the log. JSON is first written as protobuf, so that one decoder decides what becomes
- * of a field. `nowMs` stands in for times that the sender left out; what is older than `oldestMs` is warned of. Not reentrant, which it need not be: it never waits.
+ * of a field. `nowMs` stands in for times that the sender left out; what is older than `oldestMs` is warned of. Gives up where it
+ * would take more than `mostWork`. Not reentrant, which it need not be: it never waits.
  */
 export function decodeRequest(
   signal: Signal,
@@ -48,12 +49,16 @@ export function decodeRequest(
   body: Uint8Array,
   nowMs: number,
   oldestMs = 0,
+  mostWork: number = work.request,
 ): Decoded {
   const decoder = (decoders[signal] ??= newDecoder[signal]());
   try {
     const keys = new UnknownKeys();
-    const bytes = encoding === 'json' ? encodeJson(signal, body, keys) : body;
-    const intake = new Intake(new WireReader(bytes), recordLimits, nowMs * 1000, oldestMs * 1000);
+    const spent = encoding === 'json' ? workOfJson(body) : 0;
+    const bytes = encoding === 'json' && spent <= mostWork ? encodeJson(signal, body, keys) : body;
+    const reader = new WireReader(bytes, mostWork);
+    reader.spend(spent);
+    const intake = new Intake(reader, recordLimits, nowMs * 1000, oldestMs * 1000);
     readResources(intake, decoder, bytes.length);
     decoder.table.flush(intake);
     const { batches, accepted, rejected, losses, service } = intake;
@@ -62,11 +67,19 @@ export function decodeRequest(
   } catch (error) {
     // What was half written is of no use to the next request.
     delete decoders[signal];
-    if (error instanceof OtlpDecodeError || error instanceof OtlpTooLargeError) {
-      return { ok: false, tooLarge: error instanceof OtlpTooLargeError, message: error.message };
-    }
+    if (error instanceof OtlpDecodeError) return { ok: false, refused: error.refused, message: error.message };
     throw error;
   }
+}
+
+/** Commas and opening brackets, those in strings too: no more values can be in the document, but one. */
+function workOfJson(body: Uint8Array): number {
+  let count = 0;
+  for (let index = 0; index < body.length; index += 1) {
+    const byte = body[index];
+    if (byte === 0x2c || byte === 0x5b || byte === 0x7b) count += 1;
+  }
+  return count * work.json;
 }
 
 /** Resource and scope may lie behind what they belong to, so each is looked for first. */
@@ -81,6 +94,7 @@ function readResources(intake: Intake, decoder: RecordDecoder, end: number): voi
       context.scope(intake, described(reader, scopeFrom, scopeTo));
       for (reader.at = scopeFrom; reader.find(0x12, scopeTo);) {
         const next = reader.at;
+        reader.spend(work.record);
         decoder.record(intake, reader.from, next);
         reader.at = next;
       }

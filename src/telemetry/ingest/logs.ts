@@ -3,6 +3,7 @@ import { FixedColumn } from './fixed.ts';
 import { OtlpFields } from './otlp-fields.ts';
 import { TextColumn } from './text.ts';
 import { nanosToMicros } from './fields.ts';
+import { work } from './limits.ts';
 import { Fields } from './wire.ts';
 
 /** opentelemetry.proto.logs.v1.LogRecord → otel.logs */
@@ -101,6 +102,7 @@ function severityOf({ reader }: Intake, fields: Fields): number {
   const from = fields.low(0x1a);
   const to = fields.high(0x1a);
   if (from === to || to - from > longestSeverity) return 0;
+  reader.spend(work.string);
   const text = Buffer.from(reader.bytes.subarray(from, to)).toString('latin1').trim().toLowerCase();
   const [, name = text, step = '1'] = /^(trace|debug|info|warn|error|fatal)([2-4])$/.exec(text) ?? [];
   const number = severities.get(name);

@@ -3,6 +3,7 @@ import { OtlpFields } from './otlp-fields.ts';
 import { FixedColumn, FlagColumn } from './fixed.ts';
 import { TextColumn } from './text.ts';
 import { nanosToMicros, writeTime } from './fields.ts';
+import { work } from './limits.ts';
 import { Fields } from './wire.ts';
 
 type PointType = 'gauge' | 'sum' | 'histogram' | 'exponential_histogram' | 'summary';
@@ -139,6 +140,7 @@ export class MetricDecoder {
   #writePoint(intake: Intake, type: PointType, from: number, to: number): void {
     const { attributes, start_time } = this.#columns;
     const tags = tagsOf[type];
+    intake.reader.spend(work.point);
     const point = this.#point.read(intake.reader, from, to);
     this.#refusal = undefined;
     this.#readLists(intake, type, from, to);
@@ -240,6 +242,7 @@ export class MetricDecoder {
         if (out.pending > limits.buckets * 24) this.#refusal = tooManyBuckets;
         if (this.#refusal !== undefined) return;
         out.byte(out.pending === 0 ? 0x5b : 0x2c);
+        reader.spend(isDouble ? work.string : 1);
         if (isDouble) {
           out.literal(jsonNumber(reader.double(next)));
           continue;
@@ -262,6 +265,7 @@ export class MetricDecoder {
         this.#refusal = tooManyBuckets;
         return;
       }
+      reader.spend(work.item);
       const quantile = this.#inner.read(reader, reader.from, next);
       out.byte(count === 1 ? 0x5b : 0x2c);
       out.literal(`{"quantile":${jsonNumber(quantile.double(0x09))},"value":${jsonNumber(quantile.double(0x11))}}`);
@@ -277,6 +281,7 @@ export class MetricDecoder {
     for (reader.at = from; reader.find(tag, to);) {
       const [start, next] = [reader.from, reader.at];
       const before = out.length;
+      reader.spend(work.item);
       const exemplar = this.#inner.read(reader, start, next);
       out.literal(count === 0 ? '{"time":' : ',{"time":');
       writeTime(out, nanosToMicros(exemplar.low(0x11), exemplar.high(0x11)) || now);

@@ -408,6 +408,74 @@ describe('OTLP receiver', () => {
     expect(fixture.sink.names()).toEqual(['a', 'b']);
   });
 
+  it('stores what came before it was stopped, and says so, or says that it did not', async () => {
+    let onStore = (): void => undefined;
+    const now = () => {
+      onStore();
+      return new Date();
+    };
+    const fixture = await start({ now });
+    const { receiver, sink } = fixture;
+    expect((await post(fixture, JSON.stringify(traces('loaded')))).status).toBe(200);
+    await until(() => sink.rows.length === 1, 'the row');
+    // The body is read and the log not yet written.
+    let stopped: Promise<void> | undefined;
+    onStore = () => {
+      stopped ??= Promise.resolve().then(() => receiver.stop());
+    };
+    const answers = await Promise.all(
+      ['a', 'b', 'c'].map(async (name) => ({
+        name,
+        status: (await post(fixture, JSON.stringify(traces(name)))).status,
+      })),
+    );
+    onStore = () => undefined;
+    await stopped;
+    const stored = answers.filter(({ status }) => status === 200).map(({ name }) => name);
+    expect(stored.length).toBeGreaterThan(0);
+    await receiver.start(new AbortController().signal);
+    await until(() => stored.every((name) => sink.names().includes(name)), 'what was acknowledged');
+    expect(sink.names().toSorted()).toEqual([...stored, 'loaded'].toSorted());
+  });
+
+  it('lets a request on the decoder thread come to its end before it stops', async () => {
+    let onStore = (): void => undefined;
+    const now = () => {
+      onStore();
+      return new Date();
+    };
+    const fixture = await start({ now });
+    const { receiver, sink } = fixture;
+    const body = protobuf('logs', { resourceLogs: [{ scopeLogs: [{ logRecords: Array<object>(10_000).fill({}) }] }] });
+    const send = () => post(fixture, Buffer.from(body), protobufHeaders, '/v1/logs');
+    // The thread is there.
+    expect((await send()).status).toBe(200);
+    await until(() => sink.rows.length === 10_000, 'the first');
+    let stopped: Promise<void> | undefined;
+    onStore = () => {
+      stopped ??= Promise.resolve().then(() => receiver.stop());
+    };
+    expect((await send()).status).toBe(200);
+    onStore = () => undefined;
+    await stopped;
+    await receiver.start(new AbortController().signal);
+    await until(() => sink.rows.length === 20_000, 'all rows');
+  });
+
+  it('refuses more records than a request may have, whatever they are', async () => {
+    const fixture = await start();
+    const many = { resourceLogs: [{ scopeLogs: [{ logRecords: Array<object>(131_073).fill({}) }] }] };
+    const message = 'The request has more than 131072 records. Send fewer in one.';
+    const headers = { ...jsonHeaders, 'content-encoding': 'gzip' };
+    const answer = await post(fixture, gzipSync(JSON.stringify(many)), headers, '/v1/logs');
+    expect([answer.status, await answer.json()]).toEqual([413, { code: 3, message }]);
+    const binary = gzipSync(protobuf('logs', many));
+    expect((await post(fixture, binary, { ...protobufHeaders, 'content-encoding': 'gzip' }, '/v1/logs')).status).toBe(
+      413,
+    );
+    expect(fixture.sink.rows).toEqual([]);
+  });
+
   it('takes nothing where telemetry reaches the warehouse by another way', async () => {
     const fixture = await start({ sink: undefined });
     const answer = await post(fixture, '{}');

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ClientGone,
   hashSecret,
@@ -96,7 +97,7 @@ class Receiver implements OtlpReceiver {
   readonly #logger: Logger;
   readonly #limits: ReceiverLimits;
   readonly #budget: Budget;
-  readonly #pool = new DecodePool();
+  #pool = new DecodePool();
   readonly #changes = new OnceById();
   readonly #worker: WorkerPlace;
   readonly #logs: OrganizationLogs | undefined;
@@ -105,6 +106,8 @@ class Receiver implements OtlpReceiver {
   readonly #retention: Retention | undefined;
   readonly #activity: ActivityLog;
   #serving = false;
+  /** Requests whose body is read and which are not answered. */
+  readonly #storing = new Set<Promise<unknown>>();
 
   constructor(options: OtlpReceiverOptions) {
     this.#options = options;
@@ -136,6 +139,7 @@ class Receiver implements OtlpReceiver {
 
   async start(): Promise<void> {
     if (this.#serving) return;
+    this.#pool = new DecodePool();
     await this.#logs?.recover();
     await this.#adopt();
     await this.#activity.start();
@@ -157,6 +161,9 @@ class Receiver implements OtlpReceiver {
   async stop(): Promise<void> {
     this.#serving = false;
     await this.#retention?.stop();
+    // Their senders learn that they are stored, and need not send them again.
+    const stored = Promise.allSettled(this.#storing);
+    await Promise.race([stored, sleep(stopGraceMs, undefined, { ref: false })]);
     await this.#logs?.stop();
     for (const [directory, logs] of this.#left) {
       await logs.stop();
@@ -292,8 +299,8 @@ class Receiver implements OtlpReceiver {
   ): Promise<Stored> {
     const nowMs = this.#options.now().getTime();
     const oldestMs = nowMs - this.#options.retentionDays() * dayMs;
-    const decoded = await this.#pool.decode(signal, encoding, body, nowMs, oldestMs);
-    if (!decoded.ok) throw new OtlpRefusal(decoded.tooLarge ? 413 : 400, decoded.message);
+    const decoded = await this.#pool.decode(organizationId, signal, encoding, body, nowMs, oldestMs);
+    if (!decoded.ok) throw new OtlpRefusal(decoded.refused === 'malformed' ? 400 : 413, decoded.message);
     if (decoded.batches.length > 0) {
       await logs.append(organizationId, decoded.batches);
       this.#activity.arrived(organizationId, decoded.service);
@@ -308,7 +315,7 @@ class Receiver implements OtlpReceiver {
     logs: OrganizationLogs,
     take: (organizationId: OrganizationId, body: Buffer, encoding: Encoding) => Promise<Result>,
   ): Promise<Result> {
-    if (!this.#serving) throw retryLater(503, 'The receiver is not running.', 1);
+    if (!this.#serving) throw notRunning();
     const { headers, body } = incoming;
     const organizationId = await authenticate(incoming, this.#options.directory);
     sender.organizationId = organizationId;
@@ -323,7 +330,10 @@ class Receiver implements OtlpReceiver {
       const read = await readBody(body, Number(headers['content-length'] ?? 0), limits, share);
       const { bytes, coding } = incoming.message(read);
       const plain = coding === undefined || bytes.length === 0 ? bytes : await inflate(bytes, coding, limits, share);
-      return await take(organizationId, plain, encoding);
+      if (!this.#serving) throw notRunning();
+      const taking = take(organizationId, plain, encoding);
+      this.#storing.add(taking);
+      return await taking.finally(() => this.#storing.delete(taking));
     } finally {
       share.leave();
     }
@@ -359,6 +369,9 @@ class Receiver implements OtlpReceiver {
   }
 }
 
+/** For requests that are being stored when the receiver stops. */
+const stopGraceMs = 3000;
+
 const targets = [...signals, 'changes'] as const;
 type Target = (typeof targets)[number];
 
@@ -386,6 +399,10 @@ function ofHttp(request: IncomingMessage, response: ServerResponse, waitsToConti
     admitted: () => void (waitsToContinue && response.writeContinue()),
     message: (bytes) => ({ bytes, coding: codings.get(codingOf(headers['content-encoding'])) }),
   };
+}
+
+function notRunning(): OtlpRefusal {
+  return retryLater(503, 'The receiver is not running.', 1);
 }
 
 function notHere(target: Target | undefined): OtlpRefusal {

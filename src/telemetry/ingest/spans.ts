@@ -3,6 +3,7 @@ import { dayMicros, TableWriter, type Intake } from './columns.ts';
 import { OtlpFields } from './otlp-fields.ts';
 import { TextColumn } from './text.ts';
 import { nanosBetween, nanosToMicros, writeTime } from './fields.ts';
+import { work } from './limits.ts';
 import { Fields } from './wire.ts';
 
 const kindNames = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'];
@@ -145,6 +146,7 @@ export class SpanDecoder {
       const next = reader.at;
       if (count >= limits.events) losses.events += 1;
       else {
+        reader.spend(work.item);
         if (count > 0) out.byte(0x2c);
         write(reader.from, next);
         count += 1;

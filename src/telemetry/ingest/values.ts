@@ -1,4 +1,4 @@
-import { deepestValue, type RecordLimits } from './limits.ts';
+import { deepestValue, work, workOfBytes, type RecordLimits } from './limits.ts';
 import { cutEnd, hashText, Utf8Writer, type TextColumn } from './text.ts';
 import { OtlpDecodeError, type Fields, type WireReader } from './wire.ts';
 
@@ -133,6 +133,7 @@ export class ValueWriter {
   /** The same, for what is rare. */
   plainText(range: { readonly from: number; readonly to: number }): string {
     if (range.from === range.to) return '';
+    this.#reader.spend(work.item + workOfBytes(range.to - range.from));
     const scratch = this.#scratch;
     scratch.clear();
     this.text(scratch, range);
@@ -142,6 +143,7 @@ export class ValueWriter {
   /** `attributes`, for what is rare. */
   plainAttributes(from: number, to: number, tagOfField: number): string {
     const out = new Utf8Writer();
+    this.#reader.spend(work.point);
     this.attributes(out, from, to, tagOfField);
     return Buffer.from(out.bytes.subarray(0, out.length)).toString('utf8');
   }
@@ -172,6 +174,7 @@ export class ValueWriter {
       if (zero !== 0) out.hex(bytes, from, to);
       return;
     }
+    this.#reader.spend(work.string);
     const digits = to - from === 2 * size ? Buffer.from(bytes.subarray(from, to)).toString('latin1') : '';
     if (!/^[0-9a-f]+$/i.test(digits)) this.#losses.invalidIds += 1;
     else if (!/^0+$/.test(digits)) out.literal(digits.toLowerCase());
@@ -185,6 +188,7 @@ export class ValueWriter {
     let start = out.length;
     out.escaped(this.#reader.bytes, from, this.#cut(from, to, this.#limits.keyBytes));
     const hash = hashText(out.bytes, start, out.length);
+    this.#reader.spend(workOfBytes(this.#keys));
     for (let index = 0; index < this.#keys; index += 1) {
       if (this.#keyHash[index] !== hash || !this.#sameKey(out.bytes, index, start, out.length)) continue;
       const moved = this.#forget(out, index, before);
@@ -367,6 +371,7 @@ export class ValueWriter {
 
   #scalar(tag: number, to: number): string {
     const reader = this.#reader;
+    reader.spend(work.string);
     switch (tag) {
       case 0x10:
         reader.varint(to);

@@ -1,8 +1,14 @@
-/** The sender's bytes are not the message they claim to be; the text is ours and goes into the answer. */
+/** By what a request cannot be taken: its form, what it would store, or what decoding it would cost. */
+export type Refused = 'malformed' | 'tooLarge' | 'tooMuchWork';
+
+/** The sender's bytes are not taken; the text is ours and goes into the answer. */
 export class OtlpDecodeError extends Error {
-  constructor(message: string) {
+  readonly refused: Refused;
+
+  constructor(message: string, refused: Refused = 'malformed') {
     super(message);
     this.name = 'OtlpDecodeError';
+    this.refused = refused;
   }
 }
 
@@ -24,14 +30,26 @@ export class WireReader {
   /** Lower and upper half of the last 64-bit value, both unsigned. */
   low = 0;
   high = 0;
+  readonly #mostWork: number;
+  #work = 0;
 
-  constructor(bytes: Uint8Array) {
+  /** `mostWork` in units of limits.ts. */
+  constructor(bytes: Uint8Array, mostWork: number) {
     this.bytes = bytes;
+    this.#mostWork = mostWork;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** For what costs more than the fields that it was read from. */
+  spend(units: number): void {
+    this.#work += units;
+    if (this.#work > this.#mostWork)
+      throw new OtlpDecodeError('The request has too many fields. Send fewer records in a request.', 'tooMuchWork');
   }
 
   /** Field number and wire type in one number, `field << 3 | wire`. */
   tag(end: number): number {
+    this.spend(1);
     const first = this.at < end ? (this.bytes[this.at] ?? 0) : this.#cut();
     let tag = first;
     if (first < 0x80) this.at += 1;
