@@ -121,6 +121,7 @@ const owned = {
     text: 'group_id member_id',
     within: { group_id: 'scim_groups', member_id: 'scim_users' },
   },
+  scim_departures: { key: 'hash', text: 'hash' },
   alert_sources: { key: 'id', text: 'id name name_key plugin sealed created_by', integer: 'created_at' },
   incidents: {
     key: 'id',

@@ -45,6 +45,41 @@ describe('a provisioned person who signs in at the provider', () => {
     expect((await site.people.signInWithIdentity(identity)).id).toBe(user.id);
   });
 
+  it('is let in no more after the account was deleted, and where nothing else lets them in no account is made', async () => {
+    const { acme, globex, site } = scim;
+    const made = await acme.user();
+    const email = String(made.at('userName'));
+    const own = [{ organization: 'Globex', role: 'member' } as const];
+    const claims = [...own, { organization: 'Acme', role: 'member' } as const];
+    const identity: ExternalIdentity = {
+      issuer: 'https://idp.example',
+      subject: 'sub-eve',
+      email,
+      memberships: claims,
+    };
+    const eve = await site.people.signInWithIdentity(identity);
+    expect([await acme.members(), await globex.members()].map((each) => each.has(email))).toEqual([true, true]);
+    await acme.patch(`/Users/${String(made.at('id'))}`, { op: 'replace', path: 'active', value: false });
+    const actor = { kind: 'user', id: eve.id, name: eve.name } as const;
+    await site.people.deletePerson({ userId: eve.id, chats: 'delete', actor });
+
+    const again = await site.people.signInWithIdentity(identity);
+    expect((await site.people.memberships(again.id)).map(({ organization }) => organization.name)).toEqual(['Globex']);
+    await site.people.deletePerson({
+      userId: again.id,
+      organizationId: globex.organization.id,
+      chats: 'delete',
+      actor,
+    });
+    const refused = site.people.signInWithIdentity({ ...identity, memberships: claims.slice(1) });
+    await expect(refused).rejects.toMatchObject({ code: 'forbidden' });
+    expect(await site.storage.directory.findUser(email)).toBeUndefined();
+
+    await acme.user({ userName: email, emails: [{ value: email }] });
+    await site.people.signInWithIdentity(identity);
+    expect([await acme.members(), await globex.members()].map((each) => each.has(email))).toEqual([true, true]);
+  });
+
   it('is in the export of their data', async () => {
     const { acme, site } = scim;
     const made = await acme.user({ nickName: 'Babs' });

@@ -97,4 +97,14 @@ export const third: Readonly<Record<string, Migration>> = {
       table.index(['user_id']);
     });
   },
+
+  async '0023-scim-departures'(knex) {
+    await create(knex, 'scim_departures', (columns, table) => {
+      columns.organization();
+      // Of an address or an identity. The account and what SCIM kept of it are gone.
+      columns.short(64, 'hash');
+      table.primary(['organization_id', 'hash']);
+      table.index(['hash']);
+    });
+  },
 };

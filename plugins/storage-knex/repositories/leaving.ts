@@ -8,7 +8,8 @@ import { noteErasure } from './erasures.ts';
 import { endGrants } from './grants.ts';
 import { endInvitationsBy, endMembership, keepAnAdmin } from './members.ts';
 import { removeChats } from './retention.ts';
-import { endSessions, liveOrganizations, toUser } from './users.ts';
+import { keepSaid, lastSaid } from './scim/users.ts';
+import { endSessions, liveOrganizations, toUser, traitsOf } from './users.ts';
 
 /** Ends what a person acts by. Undefined where there is no such account. */
 export async function endAccess(
@@ -56,9 +57,20 @@ export async function erase(
   await knex('users').where({ id: userId }).update({ id: userId });
   const user = await knex('users').where({ id: userId }).first();
   if (user === undefined) return undefined;
+  const places = await placesOf(knex, userId, only);
+  const elsewhere = await knex('members')
+    .where({ user_id: userId })
+    .whereNotIn('organization_id', places)
+    .first('organization_id');
+  // With the account goes what SCIM keeps of the person in other organizations.
+  const said = await lastSaid(knex, userId);
+  const traits = await traitsOf(knex, userId);
   const ended: EndedAccess[] = [];
-  for (const organizationId of await placesOf(knex, userId, only)) {
+  for (const organizationId of inOrder([...places, ...(elsewhere === undefined ? said.keys() : [])])) {
     const scope = await enter(organizationId);
+    const word = said.get(organizationId);
+    if (word !== undefined) await keepSaid(scope, traits, word);
+    if (!places.includes(organizationId)) continue;
     const member = await isMember(scope, userId);
     if (member && (await isLive(knex, organizationId))) await keepAnAdmin(scope, userId);
     const keys = await endKeys(scope, userId);
@@ -70,7 +82,6 @@ export async function erase(
     ended.push({ organizationId, member, keys });
   }
   if (ended.some(({ member }) => member)) await endSessions(knex, userId);
-  const elsewhere = await knex('members').where({ user_id: userId }).first('organization_id');
   const keys = ended.flatMap((each) => each.keys);
   await noteErasure(knex, { userId, organizationId: elsewhere && only, keys }, now);
   if (elsewhere === undefined) {
@@ -171,9 +182,13 @@ async function placesOf(
     knex('alert_sources').where({ created_by: userId }).distinct('organization_id'),
     knex('ingest_tokens').where({ created_by: userId }).distinct('organization_id'),
     knex('scim_tokens').where({ created_by: userId }).distinct('organization_id'),
+    knex('scim_users').where({ user_id: userId }).distinct('organization_id'),
     knex('incident_timeline').where('actor', 'like', mentions(userId)).distinct('organization_id'),
     knex('incident_documents').where('author', 'like', mentions(userId)).distinct('organization_id'),
   ]);
-  const ids = new Set<string>(found.flat().map(({ organization_id }) => organization_id));
-  return [...ids].toSorted().map((id) => toId('org', id));
+  return inOrder(found.flat().map(({ organization_id }) => organization_id));
+}
+
+function inOrder(ids: readonly string[]): readonly OrganizationId[] {
+  return [...new Set(ids)].toSorted().map((id) => toId('org', id));
 }

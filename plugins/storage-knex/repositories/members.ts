@@ -8,6 +8,7 @@ import type { Statements } from '../transact.ts';
 import { endGrants } from './grants.ts';
 import { liveOrganizations, toUser } from './users.ts';
 import { OrganizationRepository } from './repository.ts';
+import { lastSaid } from './scim/users.ts';
 
 export class Members extends OrganizationRepository implements MemberRepository {
   add(userId: UserId, role: Role, guard?: AdminGuard): Promise<void> {
@@ -98,10 +99,8 @@ export async function syncMemberships(
   const found = await knex('users').where({ id: userId }).update({ id: userId });
   if (found === 0) throw new SightlineError('not_found', 'There is no such user.');
   // Who has left by SCIM is not let in again by a sign-in, or by a token that is still good.
-  const left = new Set<string>(
-    await knex('scim_users').where({ user_id: userId, active: false }).pluck('organization_id'),
-  );
-  const present = memberships.filter(({ organizationId }) => !left.has(organizationId));
+  const said = await lastSaid(knex, userId);
+  const present = memberships.filter(({ organizationId }) => said.get(organizationId) !== 'left');
   const wanted = new Map<string, Role>(present.map(({ organizationId, role }) => [organizationId, role]));
   const provided = await knex('members')
     .where({ user_id: userId, source: 'provider' })

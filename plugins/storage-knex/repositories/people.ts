@@ -22,6 +22,7 @@ import {
   insertIdentity,
   newUserRow,
   toUser,
+  traitsOfIdentity,
   liveOrganizations,
   organizationColumns,
   toMembership,
@@ -35,6 +36,7 @@ import { endAccess, erase } from './leaving.ts';
 import { acceptInvitation, openInvitation } from './invitations.ts';
 import { syncMemberships, type Provided } from './members.ts';
 import { DirectoryRepository } from './repository.ts';
+import { departures } from './scim/users.ts';
 import type { DbInteger } from '../tables.ts';
 
 export class People extends DirectoryRepository implements PeopleRepository {
@@ -149,6 +151,13 @@ export class People extends DirectoryRepository implements PeopleRepository {
 
   hasIdentity(userId: UserId): Promise<boolean> {
     return this.database.read(async (knex) => (await findIdentityOf(knex, userId)) !== undefined);
+  }
+
+  leftFrom(person: Omit<NewIdentity, 'name'>): Promise<ReadonlySet<OrganizationId>> {
+    return this.database.read(async (knex) => {
+      const left = await departures(knex, traitsOfIdentity(person));
+      return new Set(left.map((id) => toId('org', id)));
+    });
   }
 
   syncMemberships(userId: UserId, memberships: readonly Provided[], guard?: 'take-nothing'): Promise<void> {

@@ -1,5 +1,5 @@
-import { SightlineError, newId, toId, type UserId } from '../../../src/contract/core/index.ts';
-import type { User, Membership, Organization } from '../../../src/contract/storage/index.ts';
+import { foldCase, SightlineError, newId, toId, type UserId } from '../../../src/contract/core/index.ts';
+import type { User, Membership, NewIdentity, Organization } from '../../../src/contract/storage/index.ts';
 import { boolean, date, sha256, comparable, shortText, roleColumn } from '../columns.ts';
 import type { RowIn } from '../rows.ts';
 import type { Statements } from '../transact.ts';
@@ -95,6 +95,17 @@ export async function insertIdentity(
 
 export function identityTaken(): SightlineError {
   return new SightlineError('conflict', 'The e-mail address or the identity belongs to an account already.');
+}
+
+/** By which a person is known once the account is gone: hashes of the address without case, and of each identity. */
+export async function traitsOf(knex: Statements, userId: UserId): Promise<readonly string[]> {
+  const user = await knex('users').where({ id: userId }).first('email_key');
+  const identities = await knex('identities').where({ user_id: userId }).pluck('hash');
+  return user === undefined ? identities : [sha256(user.email_key), ...identities];
+}
+
+export function traitsOfIdentity({ email, issuer, subject }: Omit<NewIdentity, 'name'>): readonly string[] {
+  return [sha256(foldCase(email.trim())), identityHash(issuer, subject)];
 }
 
 /** Of both exactly as they were given: case matters in either. */

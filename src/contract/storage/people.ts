@@ -116,6 +116,8 @@ export interface PeopleRepository {
   linkIdentity(userId: UserId, issuer: string, subject: string, which?: 'first' | 'another'): Promise<void>;
   /** Whether an account is linked to any identity. */
   hasIdentity(userId: UserId): Promise<boolean>;
+  /** Organizations whose directory said that the person left, of an account that was erased since. */
+  leftFrom(person: Omit<NewIdentity, 'name'>): Promise<ReadonlySet<OrganizationId>>;
   /**
    * Makes the memberships that come from an identity provider equal to these, and leaves those given here alone.
    * With `take-nothing`, `conflict` instead of ending a membership or lowering a role; then nothing is changed.
@@ -137,7 +139,8 @@ export interface EndedAccess {
 
 /**
  * `endAccess`, and the membership ends. The person's chats go, or stay as `deletedPerson`'s; so does what else they did, and
- * their name and address where those are a whole value. Of the audit the statements go of the person and of keys they made.
+ * their name and address where those are a whole value, the name unless another member has it. Where SCIM said that the person
+ * left, hashes of address and identities stay, so that no sign-in undoes it. Of the audit the statements go of the person and of keys they made.
  */
 export interface Erasure {
   /** Nothing is touched elsewhere, and the account goes only when no organization has it any more. In all without. */

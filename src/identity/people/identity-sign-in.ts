@@ -114,7 +114,8 @@ export function createIdentities({ storage, invitations, trail, logger }: Identi
     try {
       const found = await linked(email, identity, invited);
       if (found !== undefined) return found;
-      if (wanted.length === 0 && !invited) throw nothingLetsIn();
+      const left = await people.leftFrom({ email, issuer, subject });
+      if (!invited && wanted.every(({ organizationId }) => left.has(organizationId))) throw nothingLetsIn();
       return await created(email, identity);
     } catch (error) {
       // The person's other browser may have been first, and made the account that was in the way.

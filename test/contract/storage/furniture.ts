@@ -97,6 +97,9 @@ async function furnishOrganization(
     rules,
   );
   await workspace.scim.saveGroup({ displayName: 'Admins', externalId: 'ext', add: [user.id] }, rules);
+  const left = { ...person, userName: 'Left', email: `left-${id}@example.org`, active: false };
+  const leaver = await storage.directory.provisioning.provision(id, left, rules);
+  await storage.directory.people.erase(leaver.user.userId, { chats: 'delete' });
   await storage.directory.people.syncMemberships(provided, [
     ...(await storage.directory.people.memberships(provided)).map(({ organization, role }) => ({
       organizationId: organization.id,

@@ -175,6 +175,95 @@ export function scimPromises(runner: Runner, make: MakeStorage): void {
       expect(rest).toHaveLength(7);
     });
 
+    describe('and whose account is erased once they have left', () => {
+      const issuer = 'https://idp.example';
+      const people = () => directory().people;
+      /** By the provider, with claims of these organizations; answers where the person is a member then. */
+      const signIn = async (email: string, subject: string, claimed: readonly Workspace[]) => {
+        const known = await people().identity(issuer, subject);
+        const { id } = known ?? (await people().createWithIdentity({ email, name: 'Ada', issuer, subject }));
+        const memberships = claimed.map(({ organizationId }) => ({ organizationId, role: 'member' as const }));
+        await people().syncMemberships(id, memberships);
+        return new Set((await people().memberships(id)).map(({ organization }) => organization.id));
+      };
+      const leaver = async (how: 'inactive' | 'deleted') => {
+        const [acme, own] = await workspaces();
+        const ada = newUser();
+        const made = await provision(acme, ada);
+        const subject = newId('usr');
+        await people().linkIdentity(made.user.userId, issuer, subject);
+        await signIn(ada.email, subject, [acme, own]);
+        if (how === 'inactive') await change(acme, made, { ...ada, active: false });
+        else await directory().provisioning.unprovision(acme.organizationId, made.user.id);
+        return { acme, own, ada, subject, userId: made.user.userId };
+      };
+      const eraseAll = async (subject: string) =>
+        people().erase(present(await people().identity(issuer, subject)).id, { chats: 'delete' });
+
+      for (const how of ['inactive', 'deleted'] as const) {
+        for (const where of ['everywhere', 'elsewhere', 'here'] as const) {
+          it(`${where}, are not let in by a sign-in (${how})`, async () => {
+            const { acme, own, ada, subject, userId } = await leaver(how);
+            const only = { everywhere: undefined, elsewhere: own.organizationId, here: acme.organizationId }[where];
+            expect(await people().erase(userId, { organizationId: only, chats: 'delete' })).toMatchObject({
+              account: where !== 'here',
+            });
+            const [elsewhere, left] = [new Set([own.organizationId]), new Set([acme.organizationId])];
+            expect(await signIn(ada.email, subject, [acme, own])).toEqual(elsewhere);
+            await eraseAll(subject);
+            // The identity is known with another address, and the address with another identity.
+            const [email, other] = [`${newId('usr')}@example.org`, newId('usr')];
+            expect(await people().leftFrom({ issuer, subject, email })).toEqual(left);
+            expect(await signIn(email, subject, [acme, own])).toEqual(elsewhere);
+            expect(await people().leftFrom({ issuer, subject: other, email: ada.email.toUpperCase() })).toEqual(left);
+            expect(await signIn(ada.email, other, [acme, own])).toEqual(elsewhere);
+            expect(await people().leftFrom({ issuer, subject: newId('usr'), email: newUser().email })).toEqual(
+              new Set(),
+            );
+          });
+        }
+      }
+
+      it('are let in once they are active again, and then nothing is kept of it', async () => {
+        const { acme, own, ada, subject } = await leaver('inactive');
+        await eraseAll(subject);
+        expect((await provision(acme, { ...ada, active: false })).joined).toBe(false);
+        expect(await people().leftFrom({ issuer, subject, email: ada.email })).toEqual(new Set([acme.organizationId]));
+        const gone = present((await acme.scim.users({ where: {}, offset: 0, limit: 1 })).items[0]);
+        await people().linkIdentity(gone.userId, issuer, subject);
+        const back = await directory().provisioning.provision(
+          acme.organizationId,
+          { ...ada, id: gone.id, version: gone.version },
+          rules,
+        );
+        expect(back.joined).toBe(true);
+        expect(await people().leftFrom({ issuer, subject, email: ada.email })).toEqual(new Set());
+        expect(await signIn(ada.email, subject, [acme, own])).toEqual(
+          new Set([acme.organizationId, own.organizationId]),
+        );
+      });
+
+      it('are let in with an identity of before that signs in after SCIM made them active again', async () => {
+        const { acme, ada, subject } = await leaver('deleted');
+        await eraseAll(subject);
+        const { user } = await provision(acme, ada);
+        await people().linkIdentity(user.userId, issuer, subject);
+        expect(await signIn(ada.email, subject, [acme])).toEqual(new Set([acme.organizationId]));
+        // What was said last is kept: that they were active.
+        await eraseAll(subject);
+        expect(await people().leftFrom({ issuer, subject, email: ada.email })).toEqual(new Set());
+      });
+
+      it('leave nothing in an organization that is purged, nor one where they were active', async () => {
+        const { acme, own, ada, subject } = await leaver('inactive');
+        await provision(own, ada);
+        await eraseAll(subject);
+        expect(await people().leftFrom({ issuer, subject, email: ada.email })).toEqual(new Set([acme.organizationId]));
+        await acme.retention.removeAll();
+        expect(await people().leftFrom({ issuer, subject, email: ada.email })).toEqual(new Set());
+      });
+    });
+
     it('leave nothing when they are erased', async () => {
       const [acme, globex] = await workspaces();
       const ada = newUser();

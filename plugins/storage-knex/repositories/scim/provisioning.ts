@@ -21,8 +21,8 @@ import type { Scope } from '../../scope.ts';
 import type { Statements } from '../../transact.ts';
 import { endAccess } from '../leaving.ts';
 import { DirectoryRepository } from '../repository.ts';
-import { emailColumns, newUserRow } from '../users.ts';
-import { findUser, present, settleRoles, toScimUser } from './users.ts';
+import { emailColumns, newUserRow, traitsOf } from '../users.ts';
+import { findUser, keepSaid, present, settleRoles, toScimUser } from './users.ts';
 
 const mostUsers = 100_000;
 
@@ -64,6 +64,7 @@ export class Provisioning extends DirectoryRepository implements ScimProvisionin
         }
         const row = await scope.from('scim_users').where({ user_id: userId }).first();
         if (row === undefined) throw notFound();
+        if (user.active) await keepSaid(scope, await traitsOf(knex, userId), 'active');
         const joined = user.active && (await join(scope, userId, now));
         const stops = !user.active && (before === undefined || boolean(before.active));
         return {

@@ -1,4 +1,4 @@
-import { foldCase, SightlineError, toId, type ScimUserId } from '../../../../src/contract/core/index.ts';
+import { foldCase, SightlineError, toId, type ScimUserId, type UserId } from '../../../../src/contract/core/index.ts';
 import type {
   RoleChange,
   ScimPage,
@@ -13,11 +13,33 @@ import type { ScimTokenId } from '../../../../src/contract/core/index.ts';
 import { boolean, countOf, date, optional, roleColumn } from '../../columns.ts';
 import type { RowIn } from '../../rows.ts';
 import type { Scope } from '../../scope.ts';
+import type { Statements } from '../../transact.ts';
 import { OrganizationRepository } from '../repository.ts';
+import { traitsOf } from '../users.ts';
 
 /** Those that are there: of one that was deleted only the account and the fact are kept, without a user name. */
 export function present(scope: Scope) {
   return scope.from('scim_users').whereNotNull('scim_users.user_key');
+}
+
+/** What each organization's directory said last of a person, by this account or by an erased one. */
+export async function lastSaid(knex: Statements, userId: UserId): Promise<ReadonlyMap<string, 'active' | 'left'>> {
+  const said = new Map<string, 'active' | 'left'>();
+  for (const id of await departures(knex, await traitsOf(knex, userId))) said.set(id, 'left');
+  for (const row of await knex('scim_users').where({ user_id: userId }).select('organization_id', 'active')) {
+    said.set(row.organization_id, boolean(row.active) ? 'active' : 'left');
+  }
+  return said;
+}
+
+export function departures(knex: Statements, traits: readonly string[]): Promise<readonly string[]> {
+  return knex('scim_departures').whereIn('hash', traits).distinct().pluck('organization_id');
+}
+
+/** Before the account goes, by which the directory's word is kept until then. */
+export async function keepSaid(scope: Scope, traits: readonly string[], said: 'active' | 'left'): Promise<void> {
+  if (said === 'active') await scope.from('scim_departures').whereIn('hash', traits).delete();
+  else for (const hash of traits) await scope.insertIfAbsent('scim_departures', { hash }, ['organization_id', 'hash']);
 }
 
 export async function findUser(scope: Scope, id: ScimUserId): Promise<RowIn<'scim_users'> | undefined> {
