@@ -104,6 +104,18 @@ const part = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('question'), text: z.string() }),
 ]);
 
+/** What a webhook is to tell of an incident, as far as it names people; of a chat, nothing. */
+const notice = z.looseObject({
+  actor: z.looseObject({ kind: z.string(), name: z.string() }).exactOptional(),
+  waiting_on: z.looseObject({ name: z.string().exactOptional() }).exactOptional(),
+  changes: z
+    .array(z.looseObject({ change: z.string(), from: z.string().optional(), to: z.string().optional() }))
+    .exactOptional(),
+});
+
+export type Notice = z.output<typeof notice>;
+
+export const noticeJson = column<Notice>(notice);
 export const actorJson = column<Actor>(actor);
 export const alertsJson = column<readonly Alert[]>(z.array(alert));
 export const labelsJson = column<Readonly<Record<string, string>>>(labels);

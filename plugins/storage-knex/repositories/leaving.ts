@@ -1,7 +1,7 @@
-import { toId, type KeyId, type OrganizationId, type UserId } from '../../../src/contract/core/index.ts';
+import { foldCase, toId, type KeyId, type OrganizationId, type UserId } from '../../../src/contract/core/index.ts';
 import { deletedPerson, type Erased, type Erasure, type EndedAccess } from '../../../src/contract/storage/index.ts';
 import type { EnterScope } from '../database.ts';
-import { actorJson } from '../json.ts';
+import { actorJson, noticeJson, type Notice } from '../json.ts';
 import type { Scope } from '../scope.ts';
 import type { Statements } from '../transact.ts';
 import { noteErasure } from './erasures.ts';
@@ -76,7 +76,8 @@ export async function erase(
     const keys = await endKeys(scope, userId);
     await knex('admin_keys').where({ created_by: userId, organization_id: organizationId }).delete();
     await endMembership(scope, userId);
-    await forget(scope, userId, [user.email, user.name], chats);
+    const words = (await isAnothers(scope, user.name)) ? [user.email] : [user.email, user.name];
+    await forget(scope, userId, words, chats);
     await scope.from('invitations').where({ email_key: user.email_key }).delete();
     await scope.from('scim_users').where({ user_id: userId }).delete();
     ended.push({ organizationId, member, keys });
@@ -98,6 +99,13 @@ async function isLive(knex: Statements, id: OrganizationId): Promise<boolean> {
 
 async function isMember(scope: Scope, userId: UserId): Promise<boolean> {
   return (await scope.from('members').where({ user_id: userId }).first('role')) !== undefined;
+}
+
+/** Whether text with this name may be about another member. */
+async function isAnothers(scope: Scope, name: string): Promise<boolean> {
+  const others = scope.from('members').join('users', 'users.id', 'members.user_id');
+  const named = others.where((of) => void of.where('users.name', name).orWhere('users.email_key', foldCase(name)));
+  return (await named.first('users.id')) !== undefined;
 }
 
 /** Those the person made, so that nothing they know the secret of works. */
@@ -130,32 +138,73 @@ async function forget(scope: Scope, userId: UserId, words: readonly string[], ch
   }
   await scope.from('incidents').whereIn('assignee', words).update({ assignee: null });
   await scope.from('incidents').whereIn('waiting_name', words).update({ waiting_name: null, waiting_key: null });
-  for (const word of words) await forgetWord(scope, word);
+  for (const word of words) {
+    await forgetInTimeline(scope, word);
+    await forgetInNotices(scope, word);
+  }
 }
 
+const { name } = deletedPerson;
+const parties = ['human', 'external'] as const;
+
 /** As a whole value, or as who an incident waited on: `human: NAME` or `human: NAME (REASON)`. */
-async function forgetWord(scope: Scope, word: string): Promise<void> {
-  const { name } = deletedPerson;
+async function forgetInTimeline(scope: Scope, word: string): Promise<void> {
   for (const column of ['from_value', 'to_value'] as const) {
     const values = () => scope.from('incident_timeline').whereIn('change', ['assignee', 'waiting_on']);
     await values()
       .where(column, word)
       .update({ [column]: name });
-    for (const waited of [`human: ${word}`, `external: ${word}`]) {
+    for (const party of parties) {
+      const waited = `${party}: ${word}`;
       await values()
         .where((value) => void value.where(column, waited).orWhere(begins(scope, column, `${waited} (`)))
-        .update({ [column]: scope.raw('replace(??, ?, ?)', [column, word, name]) });
+        .update({ [column]: scope.raw('replace(??, ?, ?)', [column, waited, `${party}: ${name}`]) });
     }
   }
+}
+
+const noticesAtOnce = 500;
+
+/** In the fields for people alone: a name may be a word that others hold, such as a severity. */
+async function forgetInNotices(scope: Scope, word: string): Promise<void> {
   const quoted = JSON.stringify(word).slice(1, -1);
-  for (const [before, after] of [
-    ['"', '"'],
-    ['"human: ', '"'],
-    ['"human: ', ' ('],
-  ]) {
-    const replaced = [`${before}${quoted}${after}`, `${before}${name}${after}`];
-    await scope.from('webhook_messages').update({ data: scope.raw('replace(data, ?, ?)', replaced) });
+  for (let after = ''; ;) {
+    const found = await scope
+      .from('webhook_messages')
+      .where('id', '>', after)
+      .whereRaw('length(replace(data, ?, ?)) < length(data)', [quoted, ''])
+      .orderBy('id')
+      .limit(noticesAtOnce)
+      .select('id', 'data');
+    const changed = found.map(({ id, data }) => {
+      const without = noticeJson.write(forgotten(noticeJson.read(data), word));
+      return scope.from('webhook_messages').where({ id }).update({ data: without });
+    });
+    await Promise.all(changed);
+    if (found.length < noticesAtOnce) return;
+    after = found.at(-1)?.id ?? '';
   }
+}
+
+function forgotten(notice: Notice, word: string): Notice {
+  const { actor, waiting_on: waitingOn, changes } = notice;
+  const value = (text: string | undefined): string | undefined => {
+    if (text === word) return name;
+    const party = parties.find((each) => text === `${each}: ${word}` || text?.startsWith(`${each}: ${word} (`));
+    return party === undefined ? text : text?.replace(`${party}: ${word}`, () => `${party}: ${name}`);
+  };
+  return {
+    ...notice,
+    ...(actor?.kind === 'user' && actor.name === word && { actor: { ...actor, name } }),
+    ...(waitingOn?.name === word && { waiting_on: { ...waitingOn, name } }),
+    ...(changes && {
+      changes: changes.map((each) =>
+        each.change === 'assignee' || each.change === 'waiting_on'
+          ? Object.assign({}, each, { from: value(each.from), to: value(each.to) })
+          : each,
+      ),
+    }),
+  };
 }
 
 function begins(scope: Scope, column: string, text: string) {

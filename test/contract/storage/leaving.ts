@@ -7,12 +7,14 @@ import {
   type Actor,
   type AuditRecord,
   type Storage,
+  type TransferRow,
   type User,
   type Workspace,
 } from '../../../src/contract/storage/index.ts';
 import { testHost } from '../host.ts';
 import type { Runner } from '../runner.ts';
 import {
+  agent,
   inAnHour,
   inTurn,
   type MakeStorage,
@@ -108,6 +110,74 @@ export function leavingPromises(runner: Runner, make: MakeStorage): void {
       expect((await here.chats.get(chat))?.createdBy).toEqual(deletedPerson);
       expect((await here.chats.messages(chat, { limit: 10 })).map(({ author }) => author)).toEqual([deletedPerson]);
       for (const word of [user.id, user.email, user.name]) expect(await found(stage().storage, word)).toEqual([]);
+    });
+
+    it('takes nothing from a colleague of the same name, nor one whose address it is, and no one word besides', async () => {
+      const [here, there] = await two(stage());
+      const colleague = await stage().member(here);
+      for (const name of [colleague.name, colleague.email, 'severity', 'human', 'high', 'title']) {
+        const user = await stage().storage.directory.createUser({ email: `${newId('usr')}@example.org`, name });
+        for (const workspace of [here, there]) await workspace.members.add(user.id, 'member');
+        const shared = name === colleague.name || name === colleague.email;
+        const of = async (workspace: Workspace) => {
+          const { id } = await workspace.webhooks.create({
+            id: newId('whk'),
+            url: 'https://hook.example/',
+            events: ['incident.created', 'incident.updated'],
+            sealedSecret: 'sealed',
+          });
+          const incident = await workspace.incidents.create(
+            newIncident({ title: name, services: [name], environment: name, assignee: name }),
+            actorOf(user),
+          );
+          const waitingOn = { party: 'human', name, reason: `${name} asked` } as const;
+          await workspace.incidents.update(incident.id, { waitingOn }, agent);
+          await workspace.incidents.update(incident.id, { severity: 'low', assignee: user.email }, actorOf(user));
+          await workspace.incidents.update(incident.id, { assignee: name }, actorOf(user));
+          return { id, incident };
+        };
+        const [one, other] = [await of(here), await of(there)];
+        await people().erase(user.id, { chats: 'delete' });
+        for (const [workspace, { id, incident }, stays] of [
+          [here, one, shared],
+          [there, other, false],
+        ] as const) {
+          const now = present(await workspace.incidents.get(incident.id));
+          const who = stays ? name : deletedPerson.name;
+          expect(now).toMatchObject({ title: name, services: [name], environment: name, severity: 'low' });
+          expect([now.assignee, now.waitingOn.name]).toEqual(stays ? [name, name] : [undefined, undefined]);
+          const timeline = await workspace.incidents.timeline(incident.id);
+          expect(timeline.slice(-4)).toMatchObject([
+            { change: 'waiting_on', to: `human: ${who} (${name} asked)` },
+            { change: 'severity', from: 'high', to: 'low' },
+            { change: 'assignee', from: who, to: deletedPerson.name },
+            { change: 'assignee', from: deletedPerson.name, to: who },
+          ]);
+          const sent = (await rowsOf(stage().storage, 'webhook_messages', workspace))
+            .filter((row) => row['webhook_id'] === id)
+            .map((row): unknown => JSON.parse(String(row['data'])));
+          const actor = { kind: 'user', name: who };
+          const about = { title: name, services: [name], environment: name };
+          const toWho = { change: 'assignee', from: deletedPerson.name, to: who };
+          expect(sent).toMatchObject([
+            { ...about, severity: 'high', actor },
+            {
+              waiting_on: { party: 'human', name: who, reason: `${name} asked` },
+              actor: { kind: 'agent', name: agent.name },
+            },
+            {
+              ...about,
+              severity: 'low',
+              actor,
+              changes: [
+                { change: 'severity', from: 'high', to: 'low' },
+                { change: 'assignee', from: who, to: deletedPerson.name },
+              ],
+            },
+            { changes: [toWho] },
+          ]);
+        }
+      }
     });
 
     it('is deleted in one organization alone while another has the account', async () => {
@@ -332,6 +402,16 @@ async function write(stage: Stage, workspace: Workspace, user: User) {
   await workspace.chats.start(newChat({ author: actor, incidentId: incident.id, idempotencyKey: 'once' }));
   const { chat } = await workspace.chats.start(newChat({ author: actor }));
   return chat.id;
+}
+
+function rowsOf({ transfer }: Storage, name: string, { organizationId }: Workspace) {
+  return transfer.snapshot([], async (snapshot) => {
+    const all: TransferRow[] = [];
+    for await (const { table, organizationId: of, rows } of snapshot.batches()) {
+      if (table === name && of === organizationId) all.push(...rows);
+    }
+    return all;
+  });
 }
 
 /** Rows, of all organizations or one, with this in them; of the audit none, where an id stays. */
