@@ -374,6 +374,10 @@ describe('the OpenAPI document', () => {
     expect(await call('listPeople', here)).toMatchObject({ items: [{ enabled: false }] });
     await call('enablePerson', ada);
     expect((await call('createPasswordLink', ada))['url']).toMatch(/\/password\?token=/);
+    const linked = new RegExp(
+      `"event":"password.link_created","subject":"adk_[^"]*","[^{}]*"target":"${String(person['id'])}"`,
+    );
+    expect(String(await ask('exportAudit', here))).toMatch(linked);
 
     const key = z.object({ client_id: z.string(), client_secret: z.string() });
     const made = key.parse(await call('createKey', here, { name: 'ci', scopes: ['incidents:read'] }));
@@ -432,6 +436,7 @@ describe('the OpenAPI document', () => {
     const about = String(await ask('exportPerson', { person: bob['id'] }));
     expect(about).toMatch(/^\{"type":"account","id":"usr_/);
     expect(about).toContain('"event":"person.joined"');
+    expect(about).toMatch(/"event":"person.exported","subject":"adk_/);
     expect(about).not.toContain('ada@');
     await expect(call('deletePerson', { person: ada.person })).rejects.toMatchObject({ response: { status: 409 } });
     expect(await call('deletePerson', { person: bob['id'], chats: 'keep' })).toMatchObject({ id: bob['id'] });

@@ -89,6 +89,14 @@ describe('a person who leaves', () => {
     );
   });
 
+  it('is exported, and the audit log says by whom, though it was broken off', async () => {
+    const ada = await person(world, 'ada@example.com');
+    const by = { kind: 'operator', id: 'adk_1', name: 'CI' } as const;
+    for await (const _ of world.people.exportPerson(ada.id, { audit: true, actor: by })) break;
+    const exported = { event: 'person.exported', subject: by.id, target: ada.id, outcome: 'ok' };
+    expect((await audited(world)).at(-1)).toMatchObject(exported);
+  });
+
   it('is not deleted as the only admin, and that changes nothing', async () => {
     const { people } = world;
     const root = await person(world, 'root@example.com', { role: 'admin' });

@@ -74,6 +74,21 @@ describe("a password's link", () => {
     expect(await refusal(world.people.createPasswordLink(ada.id))).toMatchObject(refused('conflict', 'disabled'));
   });
 
+  it('is in the audit log of each of their organizations, with who made it and for whom', async () => {
+    const other = await world.store.storage.directory.createOrganization({ name: 'Other' });
+    const foreign = await world.store.storage.directory.createOrganization({ name: 'Foreign' });
+    const ada = await person(world, 'ada@example.com', { password: null });
+    await world.people.addMember(other.id, ada.id, 'member', admin);
+    const before = await audited(world, foreign);
+    const { token } = await world.people.createPasswordLink(ada.id, admin);
+    for (const organization of [world.organization, other]) {
+      const last = (await audited(world, organization)).at(-1);
+      expect(last).toMatchObject({ event: 'password.link_created', subject: admin.id, target: ada.id, outcome: 'ok' });
+      expect(JSON.stringify(last)).not.toContain(token);
+    }
+    expect(await audited(world, foreign)).toEqual(before);
+  });
+
   it('of one person says nothing of another', async () => {
     const [ada, bob] = [await person(world, 'ada@example.com'), await person(world, 'bob@example.com')];
     const [adas, bobs] = [await world.people.createPasswordLink(ada.id), await world.people.createPasswordLink(bob.id)];

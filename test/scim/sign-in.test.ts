@@ -85,8 +85,9 @@ describe('a provisioned person who signs in at the provider', () => {
     const made = await acme.user({ nickName: 'Babs' });
     const user = await site.storage.directory.findUser(String(made.at('userName')));
     if (user === undefined) throw new Error('there is no account');
+    const actor = { kind: 'user', id: user.id, name: user.name } as const;
     let text = '';
-    for await (const line of site.people.exportPerson(user.id, { audit: false })) text += line;
+    for await (const line of site.people.exportPerson(user.id, { audit: false, actor })) text += line;
     expect(text).toContain('Babs');
   });
 });

@@ -133,7 +133,8 @@ export const peopleOperations = {
     input: named,
     async lines(call, input, write) {
       const { id } = await accountOf(call, input.person);
-      for await (const line of call.services.people.exportPerson(id, { audit: true })) await write(line);
+      const { services, actor } = call;
+      for await (const line of services.people.exportPerson(id, { audit: true, actor })) await write(line);
     },
   }),
   deletePerson: ofInstance({
@@ -210,7 +211,7 @@ function elsewhere(plugin: string): string {
   return `People sign in where the issuer plugin ${plugin} says, without a password here.`;
 }
 
-async function passwordLink({ services }: Pick<OrganizationCall, 'services'>, { id }: User) {
-  const { token, expiresAt } = await services.people.createPasswordLink(id);
+async function passwordLink({ services, actor }: Pick<AdminCall, 'services'> & Partial<AdminCall>, { id }: User) {
+  const { token, expiresAt } = await services.people.createPasswordLink(id, actor);
   return { url: `${await services.pagesUrl()}/password?token=${token}`, expiresAt };
 }

@@ -63,7 +63,7 @@ export function createPeople(options: Host & { readonly passwords?: Passwords })
   const buckets = createLeakyBuckets({ repository, now });
   const throttle = createThrottle({ buckets, repository, logger });
   const signIns = createPasswordSignIns({ storage, passwords, throttle, buckets, trail, logger });
-  const { endPasswordLinks, ...links } = createPasswordLinks({ storage, passwords, signIns, now });
+  const { endPasswordLinks, ...links } = createPasswordLinks({ storage, passwords, signIns, trail, now });
   const sessions = createSessions({ storage, logger, now });
   const invitations = createInvitations({ storage, passwords, trail, now });
   const members = createMembers({ storage, trail });
@@ -76,7 +76,7 @@ export function createPeople(options: Host & { readonly passwords?: Passwords })
     ...members,
     ...applications,
     admit: createAdmit({ identities, now }),
-    exportPerson: (userId, and) => personExport(storage, userId, and),
+    exportPerson: (userId, and) => personExport(storage, trail, userId, and),
     memberships: (userId) => people.memberships(userId),
     ...createLeaving({ storage, trail, throttle, endPasswordLinks }),
     ...links,

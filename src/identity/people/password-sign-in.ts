@@ -128,11 +128,12 @@ const lifeMs = 3_600_000;
 const prefix = 'pwd';
 
 interface PasswordLinksOptions extends Pick<IssuerHost, 'storage' | 'now'> {
+  readonly trail: Trail;
   readonly passwords: Passwords;
   readonly signIns: Pick<PasswordSignIns, 'keep'>;
 }
 
-export function createPasswordLinks({ storage, passwords, signIns, now }: PasswordLinksOptions): PasswordLinks {
+export function createPasswordLinks({ storage, passwords, signIns, trail, now }: PasswordLinksOptions): PasswordLinks {
   const { directory } = storage;
   const { artifacts } = directory;
   /** All of a person's go together. */
@@ -151,7 +152,7 @@ export function createPasswordLinks({ storage, passwords, signIns, now }: Passwo
     passwordLink: find,
     endPasswordLinks: endAll,
 
-    async createPasswordLink(userId) {
+    async createPasswordLink(userId, actor) {
       const user = await directory.findUser(userId);
       if (user === undefined) throw new SightlineError('not_found', 'There is no such account.');
       if (!user.enabled) throw new SightlineError('conflict', `The account ${user.email} is disabled.`);
@@ -159,6 +160,8 @@ export function createPasswordLinks({ storage, passwords, signIns, now }: Passwo
       const expiresAt = new Date(now().getTime() + lifeMs);
       await endAll(userId);
       await artifacts.upsert({ model, id: hashSecret(token), payload: userId, grantId: family(userId), expiresAt });
+      const link = { event: 'password.link_created', target: userId } as const;
+      if (actor !== undefined) await trail.recordOf(userId, { ...link, subject: actor.id });
       return { token, expiresAt };
     },
 

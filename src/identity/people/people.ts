@@ -48,8 +48,11 @@ export interface People {
   setPasswordByLink(token: string, next: string): Promise<User>;
   /** Whether the link still works, and whose it is. */
   passwordLink(token: string): Promise<User | undefined>;
-  /** A token with which the person sets a password within an hour; the one before ends. `conflict` if disabled. */
-  createPasswordLink(userId: UserId): Promise<{ readonly token: string; readonly expiresAt: Date }>;
+  /**
+   * A token with which the person sets a password within an hour; the one before ends. `conflict` if disabled. Recorded
+   * with the actor; without one the caller records the change it is part of.
+   */
+  createPasswordLink(userId: UserId, actor?: Actor): Promise<{ readonly token: string; readonly expiresAt: Date }>;
   setEnabled(userId: UserId, enabled: boolean, actor: Actor): Promise<void>;
   /**
    * For who has left: ends sessions, applications, and the API keys and invitations they made, at once. In one organization the
@@ -66,7 +69,7 @@ export interface People {
    * What is kept of a person, as lines of JSON: the account, and of each organization membership, applications, keys and chats.
    * With `audit` also what they did, for which the whole audit is read. `not_found` where there is no such account.
    */
-  exportPerson(userId: UserId, and: { readonly audit: boolean }): AsyncIterable<string>;
+  exportPerson(userId: UserId, and: { readonly audit: boolean; readonly actor: Actor }): AsyncIterable<string>;
 
   invite(input: {
     readonly organizationId: OrganizationId;

@@ -1,17 +1,21 @@
 import { SightlineError, type UserId } from '../../contract/core/index.ts';
-import type { Storage, Workspace } from '../../contract/storage/index.ts';
+import type { Actor, Storage, Workspace } from '../../contract/storage/index.ts';
+import type { Trail } from './trail.ts';
 
 const pageSize = 200;
 
 /** See People.exportPerson. */
 export async function* personExport(
   storage: Pick<Storage, 'directory' | 'workspace'>,
+  trail: Pick<Trail, 'recordOf'>,
   userId: UserId,
-  { audit }: { readonly audit: boolean },
+  { audit, actor }: { readonly audit: boolean; readonly actor: Actor },
 ): AsyncGenerator<string> {
   const { people } = storage.directory;
   const user = await storage.directory.findUser(userId);
   if (user === undefined) throw new SightlineError('not_found', 'There is no such account.');
+  // Before anything is read, so that one that is broken off is recorded as well.
+  await trail.recordOf(userId, { event: 'person.exported', subject: actor.id, target: userId });
   const { id, email, name, enabled, createdAt } = user;
   const password = (await people.credentials(email))?.hash !== undefined;
   yield line('account', { id, email, name, enabled, createdAt, password, identity: await people.hasIdentity(id) });

@@ -24,9 +24,9 @@ export function dataSection({ to, csrf }: SignedInVisit): Html {
 const dataPage = definePage({
   path: dataPath,
   access: 'signed-in',
-  post: ({ user }, _form, { people }) => ({
+  post: ({ user, actor }, _form, { people }) => ({
     file: 'sightline-account.jsonl',
-    lines: people.exportPerson(user.id, { audit: false }),
+    lines: people.exportPerson(user.id, { audit: false, actor }),
   }),
 });
 
