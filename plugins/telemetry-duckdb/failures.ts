@@ -132,13 +132,7 @@ function bindError(message: string, helpers: SqlHelpers, tables: readonly TableN
   const table = /Table with name (\S+) does not exist/.exec(message);
   if (table?.[1] !== undefined) return helpers.unknownTable(table[1], { cause });
   const missing = /Function with name "?([^"\s]+)"? does not exist/.exec(message);
-  if (missing?.[1] !== undefined) {
-    const near = helpers.nearest(missing[1], functionNames);
-    return helpers.refuse('unknown_function', `The function ${shownName(missing[1])} does not exist.`, {
-      ...(near.length > 0 && { hint: `Did you mean ${near.join(' or ')}?` }),
-      cause,
-    });
-  }
+  if (missing?.[1] !== undefined) return helpers.unknownFunction(missing[1], functionNames, { cause });
   for (const [sign, say] of bindFailures) {
     const found = sign.exec(message);
     if (found !== null) return told(say(shownName(found[1] ?? '')), cause);

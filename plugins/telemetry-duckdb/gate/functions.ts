@@ -97,6 +97,10 @@ export const functionHints = byNames(
     'Use count(DISTINCT x).': 'uniqexact',
     'Use sum(x) FILTER (WHERE condition).': 'sumif',
     'Use avg(x) FILTER (WHERE condition).': 'avgif',
+    'Of a cumulative counter take (max(value) - min(value)) / seconds, grouped by series (service_name, attributes) and time_bucket; of a delta one sum(value) / seconds. aggregation_temporality says which it is.':
+      'increase irate rate',
+    'Use row_number() OVER (…) and a difference: value - lag(value) OVER (PARTITION BY … ORDER BY time).':
+      'delta deriv idelta neighbor runningdifference',
     'The dialect and version are in the tool description.': 'version',
   }),
 );

@@ -54,15 +54,11 @@ export class Refusals {
   }
 
   unknownFunction(name: string, node: Node): SightlineError {
-    const near = this.#helpers.nearest(name, functionNames);
-    const hint = functionHints[name] ?? (near.length > 0 ? `Did you mean ${near.join(' or ')}?` : undefined);
-    const message = `The function ${shownName(name)} does not exist or is not available here.`;
-    return this.refuse(
-      message,
-      node,
-      hint ?? 'Use functions of DuckDB that read only their arguments.',
-      'unknown_function',
-    );
+    const hint = functionHints[name];
+    return this.#helpers.unknownFunction(name, functionNames, {
+      ...this.#at(node),
+      ...(hint !== undefined && { hint }),
+    });
   }
 
   refuse(

@@ -85,12 +85,8 @@ export class Refusals {
 
   unknownFunction(name: string, node: Node): SightlineError {
     const known = Object.hasOwn(functionHints, name) ? functionHints[name] : undefined;
-    const near = known === undefined ? this.#helpers.nearest(name, functionNames) : [];
-    const guess =
-      near.length > 0
-        ? `Did you mean ${near.join(' or ')}?`
-        : 'Only functions that read nothing but their arguments are.';
-    return this.#helpers.unknownFunction(name, [], { ...this.#at(node), hint: known ?? guess });
+    const hint = known === undefined ? {} : { hint: known };
+    return this.#helpers.unknownFunction(name, functionNames, { ...this.#at(node), ...hint });
   }
 
   qualifiedFunction(name: string, node: Node): SightlineError {

@@ -98,6 +98,17 @@ describe('sqlHelpers', () => {
     expect(error.hint).not.toContain('otel.logs');
   });
 
+  it('never suggests the name that was refused', () => {
+    expect(sqlHelpers.unknownColumn('e.name', ['spans']).hint).not.toMatch(/Did you mean (?:\w+ or )*name\b/);
+  });
+
+  it('suggests functions of nearly the same letters alone', () => {
+    const functions = ['count', 'multiply', 'nullif', 'json_group_array', 'count_if', 'date_trunc'];
+    const hint = (name: string) => sqlHelpers.unknownFunction(name, functions).hint;
+    expect([hint('multiif'), hint('groupArray'), hint('rate')]).toEqual([undefined, undefined, undefined]);
+    expect([hint('conut'), hint('dateTrunc')]).toEqual(['Did you mean count?', 'Did you mean date_trunc?']);
+  });
+
   it('lists all tables when it is not known which one was meant', () => {
     const { hint } = sqlHelpers.unknownColumn('nope', []);
     for (const table of tableNames) expect(hint).toContain(`Columns of otel.${table}:`);

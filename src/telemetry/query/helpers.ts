@@ -10,7 +10,7 @@ import {
 } from '../../contract/telemetry/index.ts';
 import { treeWalk } from '../gate/allow-list.ts';
 import { readableTable } from './governance.ts';
-import { nearest } from './nearest.ts';
+import { nearest, nearestFunctions } from './nearest.ts';
 
 /** A name out of a caller's SQL as our messages show it: short, on one line, without control characters. */
 export function quoteName(name: string): string {
@@ -40,7 +40,7 @@ export const sqlHelpers: SqlHelpers = {
     });
   },
   unknownFunction(name, functions, details) {
-    const near = nearest(name, functions);
+    const near = nearestFunctions(name, functions);
     return new SightlineError(
       'unknown_function',
       `The function ${quoteName(name)} does not exist or is not available here.`,
@@ -64,7 +64,12 @@ export const sqlHelpers: SqlHelpers = {
 /** The nearest columns and all there are, without those that the rules deny. */
 export function columnHint(name: string, tables: readonly TableName[], rules: ReadRules | undefined): string {
   const asked = (tables.length === 0 ? tableNames : tables).map((table) => readableTable(otelTables[table], rules));
-  const near = nearest(lastPart(name), asked.flatMap(columnNames));
+  const wanted = lastPart(name);
+  // A name that exists was refused for what stands before it.
+  const near = nearest(
+    wanted,
+    asked.flatMap(columnNames).filter((column) => column !== wanted.toLowerCase()),
+  );
   const lists = asked.map((table) => `Columns of otel.${table.name}: ${columnNames(table).join(', ')}.`);
   return [...(near.length === 0 ? [] : [`Did you mean ${near.join(' or ')}?`]), ...lists].join(' ');
 }

@@ -79,6 +79,18 @@ const habits: Readonly<Record<string, readonly string[]>> = {
 
 const atMost = 3;
 
+/** Functions of nearly the same letters: one that only shares a word does something else. */
+export function nearestFunctions(name: string, functions: Iterable<string>): readonly string[] {
+  const letters = (text: string) => comparable(text).replaceAll('_', '');
+  const wanted = letters(name);
+  return [...functions]
+    .map((candidate) => ({ candidate, score: similarity(wanted, letters(candidate)) }))
+    .filter(({ score }) => score >= 0.75)
+    .toSorted((a, b) => b.score - a.score || compareText(a.candidate, b.candidate))
+    .slice(0, atMost)
+    .map(({ candidate }) => candidate);
+}
+
 /** The candidates nearest to a misspelt name, best first, at most three; none when nothing is near. */
 export function nearest(name: string, candidates: Iterable<string>): readonly string[] {
   const wanted = comparable(name);
