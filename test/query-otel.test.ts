@@ -241,6 +241,98 @@ describe('a query', () => {
   });
 });
 
+describe('a spelling that no row has', () => {
+  const warnings = async (sql: string) => (await call({ sql, start: 'now-1h' })).warnings;
+
+  it.each([
+    [
+      "SELECT count(*) FROM otel.spans WHERE attributes['http.status_code'] = '200'",
+      'http.status_code',
+      'http.response.status_code',
+    ],
+    [
+      "SELECT s.attributes['http.status_code'] AS c, count(*) FROM otel.spans s GROUP BY 1",
+      'http.status_code',
+      'http.response.status_code',
+    ],
+    [
+      "SELECT service_name, attributes['host.name'] FROM otel.spans LIMIT 5",
+      'host.name',
+      "resource_attributes['host.name']",
+    ],
+    ["SELECT name FROM otel.spans WHERE attributes['service.name'] = 'cart'", 'service.name', 'service_name'],
+    [
+      "SELECT name FROM otel.spans WHERE resource_attributes['http.route'] = '/pay'",
+      'http.route',
+      " attributes['http.route']",
+    ],
+  ])('is named with what is sent instead: %s', async (sql, asked, sent) => {
+    const [said] = await warnings(sql);
+    expect(said).toMatch(/^No row in this window has /);
+    expect(said?.split('. Write ')[0]).toContain(asked);
+    expect(` ${said?.split('. Write ')[1]}`).toContain(sent);
+  });
+
+  it('is told of a severity by its number', async () => {
+    expect(await warnings("SELECT count(*) FROM otel.logs WHERE severity_text IN ('ERROR', 'INFORMATION')")).toEqual([
+      "No row in this window has severity_text = 'INFORMATION'. severity_text is spelt as its sender spelt it. Write severity_number BETWEEN 9 AND 12 for INFO.",
+    ]);
+  });
+
+  it.each([
+    "SELECT count(*) FROM otel.spans WHERE attributes['http.response.status_code'] = '599'",
+    "SELECT coalesce(attributes['http.response.status_code'], attributes['http.status_code']) AS c FROM otel.spans WHERE kind = 'CLIENT'",
+    "SELECT attributes['db.statement'] FROM otel.spans LIMIT 1",
+    "SELECT count(*) FROM otel.logs WHERE severity_text = 'CRITICAL'",
+    "SELECT count(*) FROM otel.spans s, UNNEST(s.events) AS t(e) WHERE e.attributes['http.status_code'] = '200'",
+    "SELECT l.attributes['http.status_code'] FROM otel.logs l JOIN otel.spans s ON s.trace_id = l.trace_id",
+  ])('has nothing to be said where rows have no other either: %s', async (sql) => {
+    expect(await warnings(sql)).toEqual([]);
+  });
+
+  it('costs no statement where none is written', async () => {
+    const asked: string[] = [];
+    const run = (request: Parameters<QueryPipeline['run']>[0]) => {
+      asked.push(request.sql);
+      return pipeline.run(request);
+    };
+    const { dialect } = harness.telemetry;
+    const counted = createQueryOtel({ pipeline: { run }, keptResults, dialect, now: () => now });
+    const context = { principal: principalOf(acme), signal: AbortSignal.timeout(60_000), requestId: 'r', traceId: 't' };
+    for (const sql of [
+      "SELECT count(*) FROM otel.spans WHERE name = 'none'",
+      "SELECT attributes['http.status_code'], 1 FROM otel.spans WHERE attributes['user.id'] = 'u1'",
+    ]) {
+      const before = asked.length;
+      await counted.run(counted.input.parse({ sql }), { ...context, logger: silentLogger, progress: () => {} });
+      expect(asked.slice(before)).toHaveLength(sql.includes('status_code') ? 2 : 1);
+    }
+  });
+});
+
+describe('a window ahead of now', () => {
+  it.each([
+    [{ sql: 'SELECT count(*) FROM otel.spans', start: '2027-01-01T00:00:00Z' }],
+    [{ sql: "SELECT name FROM otel.spans WHERE time > '2027-01-01'" }],
+  ])('is told: %j', async (args) => {
+    expect((await call(args)).warnings).toEqual([
+      'The window starts at 2027-01-01T00:00:00.000Z, in the future: it is 2026-03-01T12:00:00.000Z now.',
+    ]);
+  });
+});
+
+describe('SQL quoted as in Markdown', () => {
+  it.each([
+    '```sql\nSELECT 1 AS x\n```',
+    '```\nSELECT 1 AS x;\n```\n',
+    '```sql SELECT 1 AS x```',
+    '`SELECT 1 AS x`',
+    '```SQL\r\nSELECT 1 AS x',
+  ])('runs: %j', async (sql) => {
+    expect((await call({ sql })).rows).toEqual([[1]]);
+  });
+});
+
 describe('a result that is cut', () => {
   const sql = 'SELECT duration_nano, name FROM otel.spans ORDER BY duration_nano';
 
@@ -283,6 +375,26 @@ describe('a result that is cut', () => {
     const page = await call({ result_id, contains: 'post', offset: 599 });
     expect(page.rows).toEqual([['1199000000', 'POST /pay "now", [x]']]);
     expect((await call({ result_id, contains: '],[' })).row_count).toBe(0);
+  });
+
+  it('says why a page is empty', async () => {
+    const { result_id } = await call({ sql, max_rows: 10 });
+    const said = async (args: object) => (await call({ result_id, ...args })).warnings;
+    expect(await said({ contains: 'nowhere' })).toEqual(['None of the 1200 rows kept contains this text.']);
+    expect(await said({ contains: 'post', offset: 600 })).toEqual([
+      'The offset 600 is past the end: 600 of the 1200 rows kept contain this text.',
+    ]);
+    expect(await said({ offset: 1200 })).toEqual(['The offset 1200 is past the end: 1200 rows are kept.']);
+    expect(await said({ offset: 1199 })).toEqual([]);
+    const more = await call({
+      sql: 'SELECT a.name FROM otel.spans a, (SELECT 1 FROM otel.spans LIMIT 20) b',
+      max_rows: 9,
+    });
+    const empty = await call({ result_id: more.result_id, contains: 'nowhere' });
+    expect(empty).toMatchObject({ row_count: 0, truncated: true, warnings: [] });
+    expect(empty.truncation?.hint).toBe(
+      'None of the 10000 rows kept contains this text. Not all rows were kept: narrow the query for the others, or put the text into its WHERE.',
+    );
   });
 
   it('at the most that is kept says that there is more', async () => {

@@ -1,5 +1,7 @@
 import { defineTool, SightlineError, type Tool, type ToolContext } from '../contract/core/index.ts';
 import type { Dialect, TelemetrySink } from '../contract/telemetry/index.ts';
+import { unsentWarnings } from '../telemetry/query/attribute-keys.ts';
+import type { KeptPage } from '../telemetry/query/kept-page.ts';
 import type { KeptPages } from '../telemetry/query/kept-results.ts';
 import type { QueryPipeline } from '../telemetry/query/pipeline.ts';
 import type { QueryRequest } from '../telemetry/query/request.ts';
@@ -50,18 +52,19 @@ export function createQueryOtel(parts: QueryOtelParts): Tool<QueryOtelInputSchem
 }
 
 async function query(
-  { pipeline, keptResults, now, sink }: QueryOtelParts,
+  parts: QueryOtelParts,
   limits: QueryOtelLimits,
   input: QueryOtelInput,
   { principal, signal, requestId, traceId, operation, roomBytes }: ToolContext,
 ): Promise<Answer> {
+  const { pipeline, keptResults, now } = parts;
   if (input.sql === undefined) {
     throw wrong('sql is missing.', 'Send sql, or result_id to read on in a result that was cut.');
   }
   refuseTogether(input, ['offset', 'contains'], 'result_id', 'Put LIMIT and filters into the sql instead.');
   const request: QueryRequest = {
     organizationId: principal.organizationId,
-    sql: input.sql,
+    sql: withoutFence(input.sql),
     reader: principal,
     label: { principal: principal.subject, tool: 'query_otel', traceId },
     window: askedWindow(input, now),
@@ -74,26 +77,66 @@ async function query(
     requestId,
     operation,
   };
-  const result = await withNewest(await pipeline.run(request), request, sink);
+  const found = await pipeline.run(request);
+  const result = await withNewest(await withUnsent(found, request, parts), request, parts);
   const { readAhead } = result;
   return readAhead === undefined ? result : keep({ ...result, readAhead }, keptResults, principal);
 }
 
+/** SQL as models quote it in Markdown: within a fence, or within single backticks as a whole. */
+function withoutFence(sql: string): string {
+  const text = sql.trim();
+  const [, fenced] = /^```(?:[a-z]*[ \t]*\r?\n|sql\s)?([\s\S]*?)(?:```)?$/i.exec(text) ?? [];
+  const [, quoted] = /^`((?:select|with|show|describe)\s[^`]*)`$/i.exec(text) ?? [];
+  return fenced ?? quoted ?? sql;
+}
+
+/** With what the statement asks for in a spelling that no row has. */
+async function withUnsent(
+  result: QueryResult,
+  request: QueryRequest,
+  { pipeline, dialect }: QueryOtelParts,
+): Promise<QueryResult> {
+  const { window } = result;
+  if (window === undefined) return result;
+  const { start, end } = window;
+  const bounds = { ...(start && { start }), ...(end && { end }) };
+  const warnings = await unsentWarnings(request.sql, dialect, result, async (sql, timeoutMs) => {
+    const { rowsJson } = await pipeline.run({
+      ...request,
+      sql,
+      window: bounds,
+      limits: { timeoutMs },
+      readAhead: false,
+    });
+    const [row = []]: readonly (readonly unknown[])[] = JSON.parse(`[${rowsJson.toString()}]`);
+    return row;
+  });
+  return warnings.length === 0 ? result : { ...result, warnings: [...warnings, ...result.warnings] };
+}
+
 const newestMs = 2_000;
 
-/** To one that found nothing, also where it counted: of when the newest telemetry is, or that there is none. */
+/** To one that found nothing, also where it counted: that it looked ahead, and of when the newest telemetry is, or that there is none. */
 async function withNewest(
   result: QueryResult,
   { organizationId, signal }: QueryRequest,
-  sink: QueryOtelParts['sink'],
+  { sink, now }: QueryOtelParts,
 ): Promise<QueryResult> {
-  if (sink?.newest === undefined || !foundNothing(result)) return result;
+  if (!foundNothing(result)) return result;
+  const [start, moment] = [result.window?.start, now()];
+  const ahead =
+    start !== undefined && start > moment
+      ? [`The window starts at ${start.toISOString()}, in the future: it is ${moment.toISOString()} now.`]
+      : [];
+  const told = { ...result, warnings: [...ahead, ...result.warnings] };
+  if (sink?.newest === undefined) return told;
   try {
     const newest = await sink.newest(organizationId, AbortSignal.any([signal, AbortSignal.timeout(newestMs)]));
     if (newest === undefined) return { ...result, warnings: [empty] };
-    return { ...result, warnings: [...result.warnings, `The newest telemetry is of ${newest.toISOString()}.`] };
+    return { ...told, warnings: [...told.warnings, `The newest telemetry is of ${newest.toISOString()}.`] };
   } catch {
-    return result;
+    return told;
   }
 }
 
@@ -151,13 +194,15 @@ async function page(
   refuseTogether(input, ['sql', 'start', 'end'], undefined, hint);
   const started = performance.now();
   const offset = input.offset ?? 0;
-  const { rows, stoppedBy, ...kept } = await keptResults.page(principal, resultId, {
+  const { rows, stoppedBy, pagedIn, ...kept } = await keptResults.page(principal, resultId, {
     offset,
     ...(input.contains === undefined ? {} : { contains: input.contains }),
     maxRows: input.max_rows ?? limits.defaultRows,
     maxBytes: input.max_bytes ?? roomBytes ?? limits.defaultBytes,
   });
-  const truncation = pageTruncation(stoppedBy, kept.cutBy, offset, rows.ends.length);
+  const missed =
+    rows.ends.length === 0 && stoppedBy === undefined ? missedText(pagedIn, offset, input.contains) : undefined;
+  const truncation = pageTruncation(stoppedBy, kept.cutBy, offset, rows.ends.length, missed);
   return {
     dialect: kept.dialect,
     columns: kept.columns,
@@ -167,9 +212,17 @@ async function page(
     ...(truncation === undefined ? {} : { truncation }),
     ...(kept.window === undefined ? {} : { window: kept.window }),
     elapsedMs: Math.round((performance.now() - started) * 10) / 10,
-    warnings: [],
+    warnings: missed === undefined || truncation !== undefined ? [] : [missed],
     resultId,
   };
+}
+
+/** Why a page has no rows. */
+function missedText({ kept, fitting }: KeptPage['pagedIn'], offset: number, contains: string | undefined): string {
+  if (fitting === 0 && contains !== undefined) return `None of the ${kept} rows kept contains this text.`;
+  const some =
+    contains === undefined ? `${kept} rows are kept` : `${fitting} of the ${kept} rows kept contain this text`;
+  return `The offset ${offset} is past the end: ${some}.`;
 }
 
 function pageTruncation(
@@ -177,6 +230,7 @@ function pageTruncation(
   cutBy: 'rows' | 'bytes' | undefined,
   offset: number,
   returned: number,
+  missed: string | undefined,
 ): Truncation | undefined {
   if (stoppedBy !== undefined) {
     const hint =
@@ -186,7 +240,10 @@ function pageTruncation(
     return { reason: stoppedBy, returned, hint };
   }
   if (cutBy === undefined) return undefined;
-  const hint = 'These are the last rows kept, not the last there are: narrow the query for the others.';
+  const hint =
+    missed === undefined
+      ? 'These are the last rows kept, not the last there are: narrow the query for the others.'
+      : `${missed} Not all rows were kept: narrow the query for the others, or put the text into its WHERE.`;
   return { reason: cutBy, returned, hint };
 }
 

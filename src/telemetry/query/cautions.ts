@@ -1,6 +1,6 @@
 import { nearestName } from '../../contract/core/spelling.ts';
 import type { Dialect, LogicalColumn, TableName } from '../../contract/telemetry/index.ts';
-import { pathByDot } from './habits/attributes.ts';
+import { keyNow, keyReadAt, otherReads, pathByDot, subscripted, type KeyRead } from './habits/attributes.ts';
 import { pathIntoAttributes } from './habits/functions.ts';
 import { exactLikeMatcher } from './service-command.ts';
 import {
@@ -67,7 +67,7 @@ export function cautionsOf(sql: string, tables: readonly TableName[], dialect: D
     if (found.length >= most) return;
     const source = { sql, dialect };
     const path = readsAttributes
-      ? (pathIntoAttributes(tokens, at, source) ?? pathByDot(tokens, at, source))
+      ? (pathIntoAttributes(tokens, at, source) ?? pathByDot(tokens, at, source) ?? subscripted(tokens, at, source))
       : undefined;
     const part = path ?? wholeDivision(tokens, at, source) ?? wholeMatch(tokens, at, source);
     if (part !== undefined) found.push(part);
@@ -77,9 +77,10 @@ export function cautionsOf(sql: string, tables: readonly TableName[], dialect: D
       found.push({ text: `${column.name} is empty in every row of this warehouse. Write the statement without it.` });
     }
     for (const literal of comparedWith(tokens, at)) {
-      const caution = ofLiteral(column, literal);
+      const caution = ofLiteral(column, literal) ?? ofId(column, literal);
       if (caution !== undefined) found.push(caution);
     }
+    if (column.name === 'severity_number') found.push(...ofLevel(tokens, at));
     const more = [ofOrder, ofPattern, ofNumber, ...(mayBeNull ? [] : [ofNull])];
     found.push(...more.flatMap((look) => look(column, tokens, at) ?? []));
   });
@@ -121,6 +122,12 @@ function literals(tokens: readonly (Token | undefined)[]): readonly Token[] {
 
 function ofLiteral({ name, values, type }: LogicalColumn, { kind, text, start, end }: Token): Caution | undefined {
   if (name === 'severity_text' && kind === 'string' && /[a-z]/.test(text)) {
+    const level = levelNamed(text);
+    if (level !== undefined && text.toUpperCase() !== level.name) {
+      return {
+        text: `severity_text is spelt as its sender spelt it, mostly ${level.name} for this. Write severity_number BETWEEN ${level.from} AND ${level.from + 3}.`,
+      };
+    }
     const upper = text.toUpperCase().slice(0, 40).replaceAll("'", "''");
     const said = `severity_text is spelt as its sender spelt it, mostly in upper case. Write upper(severity_text) for severity_text and '${upper}' for the value, or severity_number >= 17 for errors.`;
     return { text: said };
@@ -135,6 +142,160 @@ function ofLiteral({ name, values, type }: LogicalColumn, { kind, text, start, e
   const advice = meant === undefined ? '' : ` Write '${meant}' in its place.`;
   const said = `${name} is never ${shown}: it is one of ${all}.${advice}`;
   return { text: said, ...(meant !== undefined && { edit: { start, end, text: `'${meant}'` } }) };
+}
+
+/** Ids are hex in lower case; elsewhere they are written in upper case, with dashes, or behind 0x. */
+function ofId({ name }: LogicalColumn, { kind, text, start, end }: Token): Caution | undefined {
+  if (kind !== 'string' || !/^(trace|span|parent_span)_id$/.test(name)) return undefined;
+  const bare = text.toLowerCase().replace(/^0x/, '').replaceAll('-', '');
+  if (bare === text || !/^[0-9a-f]+$/.test(bare) || bare.length !== (name === 'trace_id' ? 32 : 16)) return undefined;
+  return { text: `${name} is hex in lower case. Write '${bare}'.`, edit: { start, end, text: `'${bare}'` } };
+}
+
+/** Names of severities, by the first of the four numbers that the log data model gives each. */
+const levels: readonly { readonly name: string; readonly from: number; readonly others: string }[] = [
+  { name: 'TRACE', from: 1, others: 'FINEST VERBOSE' },
+  { name: 'DEBUG', from: 5, others: '' },
+  { name: 'INFO', from: 9, others: 'INFORMATION INFORMATIONAL NOTICE' },
+  { name: 'WARN', from: 13, others: 'WARNING' },
+  { name: 'ERROR', from: 17, others: 'ERR SEVERE' },
+  { name: 'FATAL', from: 21, others: 'CRITICAL CRIT ALERT EMERGENCY EMERG PANIC' },
+];
+
+function levelNamed(text: string) {
+  const wanted = text.toUpperCase();
+  return levels.find(({ name, others }) => name === wanted || others.split(' ').some((other) => other === wanted));
+}
+
+/** `severity_number >= 'WARN'`, `severity_number IN ('ERROR', 'FATAL')`. */
+function ofLevel(tokens: readonly Token[], at: number): readonly Caution[] {
+  const sign = tokens[at + 1];
+  const literal = tokens[at + 2];
+  const named = (token: Token | undefined) => (token?.kind === 'string' ? levelNamed(token.text) : undefined);
+  const level = named(literal);
+  if (sign === undefined || literal === undefined || level === undefined) {
+    return comparedWith(tokens, at).flatMap((token) => {
+      const each = named(token);
+      if (each === undefined || comparisons.has(tokens[at - 1]?.text ?? '')) return [];
+      const numbers = [0, 1, 2, 3].map((more) => each.from + more).join(', ');
+      const { start, end } = token;
+      return {
+        text: `severity_number is a number. Write ${numbers} for ${each.name}.`,
+        edit: { start, end, text: numbers },
+      };
+    });
+  }
+  const to = level.from + 3;
+  const between = `BETWEEN ${level.from} AND ${to}`;
+  const others = new Map(
+    Object.entries({
+      '>=': `>= ${level.from}`,
+      '>': `> ${to}`,
+      '<': `< ${level.from}`,
+      '<=': `<= ${to}`,
+      '<>': `NOT ${between}`,
+      '!=': `NOT ${between}`,
+      '=': level.from < 17 ? between : `>= ${level.from}`,
+    }),
+  );
+  const instead = others.get(sign.text === '==' ? '=' : sign.text);
+  if (instead === undefined) return [];
+  const byName = sign.text === '=' ? ` or severity_text = '${level.name}'` : '';
+  const text = `severity_number is a number. Write severity_number ${instead}${byName}.`;
+  return [{ text, edit: { start: sign.start, end: literal.end, text: instead } }];
+}
+
+/** Something that perhaps no row has, and what stands for it elsewhere. Senders differ, so the rows are asked. */
+export interface Doubt {
+  /** As SQL, true of a row that has it. */
+  readonly asked: string;
+  readonly shown: string;
+  /** Whose rows. */
+  readonly tables: readonly TableName[];
+  /** Each as SQL, and what to write where rows meet it. */
+  readonly others: readonly { readonly condition: string; readonly write: string }[];
+  /** What can be said without asking. */
+  readonly unasked?: string | undefined;
+  /** Seldom right: asked also where the answer holds something. */
+  readonly always: boolean;
+}
+
+/** What in a statement may find nothing for its spelling alone. */
+export function doubtsOf(sql: string, dialect: Dialect): readonly Doubt[] {
+  if (sql.length > longest || !/attributes|severity_text/i.test(sql)) return [];
+  const tokens = tokensOf(sql, dialect.name);
+  if (tokens.length > mostTokens) return [];
+  const tables = dialect.tables
+    .map(({ name }) => name)
+    .filter((name) =>
+      tokens.some(({ text }, at) => text === `otel.${name}` || (text === name && tokens[at - 1]?.text === '.')),
+    );
+  const keys = tokens.flatMap((_, at) => keyReadAt(tokens, at) ?? []);
+  const found = [
+    ...keys.flatMap((read) => ofKey(read, keys, tables, dialect) ?? []),
+    ...tokens.flatMap((_, at) => ofSeverity(tokens, at, dialect)),
+  ];
+  const doubts = new Map(found.map((doubt) => [doubt.shown, doubt]));
+  return [...doubts.values()].slice(0, most);
+}
+
+function ofKey(
+  read: KeyRead,
+  keys: readonly KeyRead[],
+  all: readonly TableName[],
+  { name, write }: Dialect,
+): Doubt | undefined {
+  const { qualifier, map, key } = read;
+  const tables = all.filter((table) => read.table === undefined || table === read.table);
+  const filled = (expression: string) => `${expression} <> ''`;
+  const doubt = {
+    asked: filled(write.attribute(map, key)),
+    shown: write.attribute(qualifier + map, key),
+    tables,
+    always: false,
+  };
+  if (/^exception\.\w+$/.test(key) && map === 'attributes' && tables.join() === 'spans') {
+    const said = 'The exceptions of a span are in its events.';
+    const inEvent = ` Write FROM otel.spans, UNNEST(events) AS t(e), and read e.attributes[${write.literal(key)}].`;
+    const advice = name === 'duckdb' ? said + inEvent : said;
+    return { ...doubt, others: [{ condition: 'true', write: advice }], unasked: advice };
+  }
+  const others = otherReads(read, write);
+  // A statement that reads both, as coalesce does, has thought of it.
+  if (others.length === 0 || others.some((other) => keys.some((each) => each.key === other.key && each !== read)))
+    return undefined;
+  const now = keyNow(key);
+  return {
+    ...doubt,
+    others: others.map((other) => ({ condition: filled(other.read), write: `Write ${other.shown}.` })),
+    ...(now !== undefined && {
+      unasked: `The semantic conventions renamed ${key} to ${now}. Where no row has the old one, write ${write.attribute(qualifier + map, now)}.`,
+    }),
+  };
+}
+
+/** `severity_text = 'WARNING'`, `upper(severity_text) IN ('CRITICAL')`: the text is the sender's own, the number is not. */
+function ofSeverity(tokens: readonly Token[], at: number, { write }: Dialect): readonly Doubt[] {
+  if (tokens[at]?.text !== 'severity_text') return [];
+  const fold = tokens[at + 1]?.text === ')' && tokens[at - 1]?.text === '(' ? tokens[at - 2]?.text : undefined;
+  const isFolded = fold === 'upper' || fold === 'lower';
+  return comparedWith(tokens, isFolded ? at + 1 : at).flatMap(({ kind, text }) => {
+    const level = kind === 'string' ? levelNamed(text) : undefined;
+    // Of lower case a caution has said it already.
+    if (level === undefined || (!isFolded && /[a-z]/.test(text))) return [];
+    const between = `severity_number BETWEEN ${level.from} AND ${level.from + 3}`;
+    const advice = `severity_text is spelt as its sender spelt it. Write ${between} for ${level.name}.`;
+    const asked = `${isFolded ? `${fold}(severity_text)` : 'severity_text'} = ${write.literal(text)}`;
+    const always = text.toUpperCase() !== level.name;
+    return {
+      asked,
+      shown: asked,
+      tables: ['logs'] as const,
+      others: [{ condition: between, write: advice }],
+      unasked: always ? advice : undefined,
+      always,
+    };
+  });
 }
 
 /** `status_code >= 2`, by the numbers of OTLP. */

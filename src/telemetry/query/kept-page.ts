@@ -13,20 +13,27 @@ export interface KeptPage {
   readonly rows: RowSet;
   /** Why more kept rows follow; absent on the last page. */
   readonly stoppedBy?: 'rows' | 'bytes';
+  /** Rows that are kept, and of them how many up to the end of the page contain the text, all where no text is sent. */
+  readonly pagedIn: { readonly kept: number; readonly fitting: number };
 }
 
 /** Reads a page of a kept result without running anything again. */
 export function readPage(kept: KeptResult, { offset, contains, maxRows, maxBytes }: PageRequest): KeptPage {
   const { rows } = kept;
+  const all = rows.ends.length;
   if (contains === undefined) {
     const start = Math.min(offset, rows.ends.length);
     const { count, ...rest } = fit(rows, start, { maxRows, maxBytes });
-    return { rows: slice(rows, start, count), ...rest };
+    return { rows: slice(rows, start, count), ...rest, pagedIn: { kept: all, fitting: all } };
   }
   const matches = rowMatcher(contains);
   const parts: Buffer[] = [];
   const ends: number[] = [];
   let toSkip = offset;
+  const page = () => ({
+    rows: join(parts, ends),
+    pagedIn: { kept: all, fitting: offset - toSkip + ends.length },
+  });
   for (let row = 0; row < rows.ends.length; row += 1) {
     const text = rowText(rows, row);
     if (!matches(text)) continue;
@@ -34,14 +41,14 @@ export function readPage(kept: KeptResult, { offset, contains, maxRows, maxBytes
       toSkip -= 1;
       continue;
     }
-    if (ends.length >= maxRows) return { rows: join(parts, ends), stoppedBy: 'rows' };
+    if (ends.length >= maxRows) return { ...page(), stoppedBy: 'rows' };
     const part = Buffer.from(text);
     const end = (ends.length === 0 ? 0 : (ends.at(-1) ?? 0) + 1) + part.length;
-    if (end > maxBytes) return { rows: join(parts, ends), stoppedBy: 'bytes' };
+    if (end > maxBytes) return { ...page(), stoppedBy: 'bytes' };
     parts.push(part);
     ends.push(end);
   }
-  return { rows: join(parts, ends) };
+  return page();
 }
 
 function join(parts: readonly Buffer[], ends: readonly number[]): RowSet {

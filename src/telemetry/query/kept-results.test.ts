@@ -188,6 +188,6 @@ describe('readPage', () => {
 
   it('answers nothing behind the end', () => {
     const page = readPage(resultOf([[1]]), { offset: 5, maxRows: 10, maxBytes: 100 });
-    expect(page).toEqual({ rows: { json: Buffer.alloc(0), ends: [] } });
+    expect(page).toEqual({ rows: { json: Buffer.alloc(0), ends: [] }, pagedIn: { kept: 1, fitting: 1 } });
   });
 });

@@ -1,7 +1,7 @@
 import type { DialectWriter } from '../../../contract/telemetry/index.ts';
 import { callAt, isName, write, type Caution, type Cure, type Source, type Statement, type Token } from './tokens.ts';
 
-const maps: ReadonlySet<string> = new Set(['attributes', 'resource_attributes']);
+const maps: ReadonlySet<string> = new Set(['attributes', 'resource_attributes', 'scope_attributes']);
 const numericSigns: ReadonlySet<string> = new Set(['=', '==', '<>', '!=', '<', '<=', '>', '>=', '+', '-', '*', '/']);
 const numericTypes = /^(int|integer|bigint|smallint|int64|int32|float|float64|double|numeric|decimal|real)$/;
 
@@ -15,7 +15,7 @@ export function attributeText(map: readonly Token[], key: string, writer: Dialec
 /** `attributes['k'] >= 500`, `attributes['k']::int` and `avg(attributes['k'])`, or what the dialect writes for these. */
 export function attributeAsNumber(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
   const read = attributeAt(tokens, at);
-  if (read === undefined) return undefined;
+  if (read === undefined || tokens[read.start - 1]?.text === '.') return undefined;
   const [sign, then] = [tokens[read.end + 1], tokens[read.end + 2]];
   const isCast = sign?.text === '::' && numericTypes.test(then?.text ?? '');
   const isCompared = sign?.kind === 'sign' && numericSigns.has(sign.text) && then?.kind === 'number';
@@ -50,7 +50,7 @@ function attributeAt(tokens: readonly Token[], at: number): AttributeRead | unde
   if (map?.kind !== 'word' || !maps.has(map.text)) return undefined;
   const [open, key, close] = [tokens[at + 1], tokens[at + 2], tokens[at + 3]];
   if (key?.kind !== 'string') return undefined;
-  const isQualified = tokens[at - 1]?.text === '.';
+  const isQualified = tokens[at - 1]?.text === '.' && tokens[at - 2]?.text !== ']';
   const qualified = isQualified ? `${tokens[at - 2]?.text ?? ''}.${map.text}` : map.text;
   const read = { map: qualified, name: key.text, start: isQualified ? at - 2 : at };
   if (open?.text === '[' && close?.text === ']') return { ...read, end: at + 3 };
@@ -64,6 +64,27 @@ export function attributeByArrow(tokens: readonly Token[], at: number, statement
   if ((sign?.text !== '->' && sign?.text !== '?') || statement.dialect.name === 'postgres') return undefined;
   const read = statement.dialect.write.attribute(map.text, key.text);
   return write(statement, map, key, sign.text === '?' ? `${read} <> ''` : read);
+}
+
+/** `attributes['k'][1]`: a map gave a list in older DuckDB, and gives the value here, of which [1] takes a character. */
+export function subscripted(tokens: readonly Token[], at: number, { sql, dialect }: Source): Caution | undefined {
+  const read = dialect.name === 'duckdb' ? attributeAt(tokens, at) : undefined;
+  if (read === undefined || tokens[read.end]?.text !== ']') return undefined;
+  const open = tokens[read.end + 1]?.text === ')' ? read.end + 2 : read.end + 1;
+  const isFromEnd = tokens[open + 1]?.text === '-';
+  const close = open + (isFromEnd ? 3 : 2);
+  const [first, index, last] = [tokens[open], tokens[close - 1], tokens[close]];
+  if (first?.text !== '[' || last?.text !== ']' || !/^\d+$/.test(index?.text ?? '')) return undefined;
+  // The first digit of a status code is its class: compared with one character or joined, one is meant.
+  const around = [read.start - 2, read.start - 1, close + 1, close + 2, close + 3].map((place) => tokens[place]);
+  if (around.some((token) => token?.text === '|' || (token?.kind === 'string' && token.text.length === 1)))
+    return undefined;
+  const whole = sql.slice(tokens[read.start]?.start, tokens[read.end]?.end);
+  const taken = !isFromEnd && index?.text === '1' ? 'its first character' : 'one character of it';
+  return {
+    text: `${whole} is the value itself; ${sql.slice(first.start, last.end)} takes ${taken}. Write ${whole}.`,
+    edit: { start: first.start, end: last.end, text: '' },
+  };
 }
 
 /** `attributes.http.route`, which in BigQuery looks for an object `http` and finds none. */
@@ -107,12 +128,12 @@ const namespaces: ReadonlySet<string> = new Set(
 const resourceNamespaces: ReadonlySet<string> = new Set(
   'service host k8s container process os cloud telemetry deployment'.split(' '),
 );
-const columnsOfKeys: Readonly<Record<string, string>> = {
-  'service.name': 'service_name',
-  'service.version': 'service_version',
-  'deployment.environment': 'deployment_environment',
-  'deployment.environment.name': 'deployment_environment',
-};
+const columnsOfKeys: ReadonlyMap<string, string> = new Map([
+  ['service.name', 'service_name'],
+  ['service.version', 'service_version'],
+  ['deployment.environment', 'deployment_environment'],
+  ['deployment.environment.name', 'deployment_environment'],
+]);
 
 /** `http.route`, `"http.route"` and `http_route` as if they were columns. */
 export function attributeAsColumn(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
@@ -131,10 +152,115 @@ export function attributeAsColumn(tokens: readonly Token[], at: number, statemen
   const key = isBare ? /^[a-z]+(_[a-z]+)?$/.exec(token.text)?.[0].replace('_', '.') : parts.join('.');
   const [space = ''] = key?.split('.') ?? [];
   if (key?.includes('.') !== true || statement.given.has(isBare ? token.text : space)) return undefined;
-  const column = columnsOfKeys[key];
+  const column = columnsOfKeys.get(key);
   const map = resourceNamespaces.has(space) ? 'resource_attributes' : namespaces.has(space) ? 'attributes' : undefined;
   if (map === undefined) return undefined;
   return write(statement, token, tokens[last], column ?? statement.dialect.write.attribute(map, key));
+}
+
+/** Keys that the semantic conventions renamed, with their present names. */
+const namesNow: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'http.method': 'http.request.method',
+    'http.status_code': 'http.response.status_code',
+    'http.url': 'url.full',
+    'http.target': 'url.path',
+    'http.scheme': 'url.scheme',
+    'http.host': 'server.address',
+    'http.server_name': 'server.address',
+    'http.client_ip': 'client.address',
+    'http.flavor': 'network.protocol.version',
+    'http.user_agent': 'user_agent.original',
+    'http.request_content_length': 'http.request.body.size',
+    'http.response_content_length': 'http.response.body.size',
+    'net.peer.name': 'server.address',
+    'net.peer.port': 'server.port',
+    'net.peer.ip': 'network.peer.address',
+    'net.host.name': 'server.address',
+    'net.host.port': 'server.port',
+    'net.sock.peer.addr': 'network.peer.address',
+    'net.transport': 'network.transport',
+    'net.protocol.name': 'network.protocol.name',
+    'net.protocol.version': 'network.protocol.version',
+    'db.statement': 'db.query.text',
+    'db.system': 'db.system.name',
+    'db.operation': 'db.operation.name',
+    'db.name': 'db.namespace',
+    'db.sql.table': 'db.collection.name',
+    'db.mongodb.collection': 'db.collection.name',
+    'messaging.destination': 'messaging.destination.name',
+    'messaging.operation': 'messaging.operation.type',
+    'messaging.message_id': 'messaging.message.id',
+    'messaging.kafka.consumer_group': 'messaging.consumer.group.name',
+    'messaging.kafka.partition': 'messaging.destination.partition.id',
+    'rpc.system': 'rpc.system.name',
+    'rpc.grpc.status_code': 'rpc.response.status_code',
+    'code.function': 'code.function.name',
+    'code.filepath': 'code.file.path',
+    'code.lineno': 'code.line.number',
+    'gen_ai.system': 'gen_ai.provider.name',
+    'enduser.id': 'user.id',
+    'deployment.environment': 'deployment.environment.name',
+  }),
+);
+
+/** A key of a table's own map, in any way of reading one. */
+export interface KeyRead {
+  readonly map: string;
+  /** What qualifies the map, with its dot. */
+  readonly qualifier: string;
+  /** The table that is so called; undefined where nothing qualifies the map. */
+  readonly table: string | undefined;
+  readonly key: string;
+}
+
+export function keyReadAt(tokens: readonly Token[], at: number): KeyRead | undefined {
+  const [map, sign, literal] = [tokens[at], tokens[at + 1], tokens[at + 2]];
+  if (map?.kind !== 'word' || !maps.has(map.text) || literal?.kind !== 'string') return undefined;
+  if (!['[', '->', '->>', '?', ','].includes(sign?.text ?? '')) return undefined;
+  const key = literal.text.replace(/^\$\.?/, '').replaceAll('"', '');
+  if (tokens[at - 1]?.text !== '.') return { map: map.text, qualifier: '', table: undefined, key };
+  const name = tokens[at - 2]?.text ?? '';
+  const table = tableCalled(tokens, name);
+  return table === undefined ? undefined : { map: map.text, qualifier: `${name}.`, table, key };
+}
+
+/** Of `FROM otel.spans AS s` the table for `s`, and for its own name. */
+function tableCalled(tokens: readonly Token[], name: string): string | undefined {
+  const own = /^(?:otel\.)?(spans|metrics|logs)$/;
+  const alias = tokens.findIndex(({ text }, at) => {
+    const before = tokens[at - 1]?.text === 'as' ? tokens[at - 2] : tokens[at - 1];
+    return text === name && own.test(before?.text ?? '');
+  });
+  const before = tokens[alias - 1]?.text === 'as' ? tokens[alias - 2] : tokens[alias - 1];
+  return own.exec(before?.text ?? name)?.[1];
+}
+
+/** Where senders put what a key stands for elsewhere: another name, another map, a column. As SQL, and the keys in it. */
+export function otherReads(
+  { qualifier, map, key }: KeyRead,
+  write: DialectWriter,
+): readonly { readonly read: string; readonly shown: string; readonly key?: string }[] {
+  const column = columnsOfKeys.get(key);
+  const now = namesNow.get(key);
+  const before = [...namesNow].flatMap(([old, name]) => (name === key ? old : []));
+  const mapOf = (name: string) =>
+    resourceNamespaces.has(name.split('.')[0] ?? '') ? 'resource_attributes' : 'attributes';
+  const isKnown = /^[a-z_0-9]+\./.test(key) && (namespaces.has(key.split('.')[0] ?? '') || mapOf(key) !== 'attributes');
+  const names = [...(isKnown && mapOf(key) !== map ? [key] : []), ...(now === undefined ? [] : [now]), ...before];
+  return [
+    ...(column === undefined ? [] : [{ read: column, shown: qualifier + column }]),
+    ...names.map((name) => ({
+      read: write.attribute(mapOf(name), name),
+      shown: write.attribute(qualifier + mapOf(name), name),
+      key: name,
+    })),
+  ];
+}
+
+/** The present name of a key that the semantic conventions renamed. */
+export function keyNow(key: string): string | undefined {
+  return namesNow.get(key);
 }
 
 const keyLists: ReadonlySet<string> = new Set(
