@@ -37,6 +37,64 @@ export function tableModifier(tokens: readonly Token[], at: number, { sql }: Sta
   };
 }
 
+/** SQL in a fence of Markdown, with words around it. */
+export function fenced(_: readonly Token[], at: number, { sql }: Statement): Cure | undefined {
+  const inside = at === 0 ? /```(?:[a-z]*[ \t]*\r?\n)?([\s\S]*?)```/i.exec(sql)?.[1]?.trim() : undefined;
+  return inside ? { advice: 'Send the SQL alone, without Markdown.', sql: inside } : undefined;
+}
+
+/** ClickHouse's `FORMAT JSON` and `SETTINGS …` at the end. */
+export function outputClause(tokens: readonly Token[], at: number, { sql, given }: Statement): Cure | undefined {
+  const [word, name, third] = [tokens[at], tokens[at + 1], tokens[at + 2]];
+  if (word?.kind !== 'word' || name?.kind !== 'word' || at < 2 || /^(asc|desc)$/.test(name.text)) return undefined;
+  // A name of the statement's own, and not behind a table.
+  if (given.has(word.text) && tokens.some(({ text }, index) => text === word.text && tokens[index - 1]?.text === 'as'))
+    return undefined;
+  const isFormat = word.text === 'format' && (third === undefined || third.text === ';' || third.text === 'settings');
+  if (!isFormat && !(word.text === 'settings' && third?.text === '=')) return undefined;
+  return { advice: `Leave ${word.text.toUpperCase()} out.`, sql: sql.slice(0, word.start).trimEnd() };
+}
+
+/** ClickHouse's `PREWHERE`, alone or before a WHERE. */
+export function prewhere(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
+  const { sql, dialect } = statement;
+  const [word, first] = [tokens[at], tokens[at + 1]];
+  if (word?.text !== 'prewhere' || word.kind !== 'word' || first === undefined || dialect.name === 'clickhouse')
+    return undefined;
+  const advice = 'Write WHERE for PREWHERE.';
+  const where = tokens.findIndex(({ text, kind }, index) => index > at && kind === 'word' && text === 'where');
+  if (where < 0) return { advice, sql: `${sql.slice(0, word.start)}WHERE${sql.slice(word.end)}` };
+  const conditions = clauseOf(tokens, 'where');
+  const [from, to] = [conditions?.[0], conditions?.at(-1)];
+  if (from === undefined || to === undefined) return { advice };
+  const [early, late] = [sql.slice(first.start, tokens[where - 1]?.end), sql.slice(from.start, to.end)];
+  return { advice, sql: `${sql.slice(0, word.start)}WHERE (${early}) AND (${late})${sql.slice(to.end)}` };
+}
+
+/** ClickHouse's `LIMIT 5 BY x`, the first of each x, in DuckDB. */
+export function limitBy(tokens: readonly Token[], at: number, { sql, dialect }: Statement): Cure | undefined {
+  const [limit, count, by, first] = [tokens[at], tokens[at + 1], tokens[at + 2], tokens[at + 3]];
+  if (dialect.name !== 'duckdb' || limit?.text !== 'limit' || count?.kind !== 'number' || by?.text !== 'by')
+    return undefined;
+  const isKeyword = (names: string) => (token: Token) => token.kind === 'word' && names.split(' ').includes(token.text);
+  const advice = `Write QUALIFY row_number() OVER (PARTITION BY …) <= ${count.text} before ORDER BY.`;
+  const rest = tokens.findIndex(
+    (token, index) => index > at && (isKeyword('limit offset format settings')(token) || token.text === ';'),
+  );
+  const last = tokens[rest < 0 ? tokens.length - 1 : rest - 1];
+  const order = tokens.findLastIndex((token, index) => index < at && isKeyword('order')(token));
+  if (first === undefined || last === undefined || tokens.filter(isKeyword('select')).length !== 1) return { advice };
+  const sorted = order < 0 ? [] : listed(tokens.slice(order + 2, at), sql);
+  const keys = listed(tokens.slice(at + 3, rest < 0 ? tokens.length : rest), sql);
+  // A number would be no place in the list of SELECT there.
+  const isPlace = (item: Argument) => item.tokens[0]?.kind === 'number' || /^all\b/i.test(item.text);
+  if ([...sorted, ...keys].some(isPlace) || tokens.some(isKeyword('distinct qualify union over'))) return { advice };
+  const ordered = order < 0 ? '' : ` ${sql.slice(tokens[order]?.start, tokens[at - 1]?.end)}`;
+  const qualify = `QUALIFY row_number() OVER (PARTITION BY ${sql.slice(first.start, last.end)}${ordered}) <= ${count.text}`;
+  const before = sql.slice(0, (tokens[order] ?? limit).start);
+  return { advice: `Write ${qualify} before ORDER BY.`, sql: `${before}${qualify}${ordered}${sql.slice(last.end)}` };
+}
+
 /** Of several statements the first. */
 export function severalStatements(tokens: readonly Token[], at: number, { sql }: Statement): Cure | undefined {
   const token = tokens[at];

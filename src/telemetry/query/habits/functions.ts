@@ -89,6 +89,22 @@ const either: Translation = ({ args: [condition, yes, no] }) =>
   condition === undefined || yes === undefined
     ? undefined
     : `CASE WHEN ${condition.text} THEN ${yes.text}${no === undefined ? '' : ` ELSE ${no.text}`} END`;
+/** ClickHouse's multiIf: conditions, each with its value, and the value of the rest. */
+const cases: Translation = ({ args }) => {
+  const otherwise = args.at(-1);
+  if (otherwise === undefined || args.length < 3 || args.length % 2 === 0) return undefined;
+  const whens = args.flatMap(({ text: condition }, index) =>
+    index % 2 === 0 && index < args.length - 1 ? `WHEN ${condition} THEN ${args[index + 1]?.text ?? ''}` : [],
+  );
+  return `CASE ${whens.join(' ')} ELSE ${otherwise.text} END`;
+};
+const asNumber = withOne((one, writer) => writer.number(one));
+const asNumberOrZero = withOne((one, writer) => `coalesce(${writer.number(one)}, 0)`);
+const replaced: Translation = ({ args: [one, pattern, by] }, writer) => {
+  const [wanted, instead] = [literalOf(pattern), literalOf(by)];
+  if (one === undefined || wanted === undefined || instead === undefined) return undefined;
+  return writer.replaceRegexp(one.text, wanted, instead);
+};
 const coalesced = withTwo((value, otherwise) => `coalesce(${value}, ${otherwise})`);
 const joined: Translation = ({ args: [one, separator] }, writer) =>
   one === undefined ? undefined : writer.joined(one.text, literalOf(separator) ?? ', ');
@@ -120,7 +136,10 @@ const translations: ReadonlyMap<string, Translation> = new Map([
     'avgif avg_if',
     withTwo((value, condition) => `avg(CASE WHEN ${condition} THEN ${value} END)`),
   ),
-  ...named('uniq uniqexact approx_count_distinct approx_distinct count_distinct dcount', countDistinct),
+  ...named(
+    'uniq uniqexact uniqcombined uniqcombined64 uniqhll12 approx_count_distinct approx_distinct count_distinct countdistinct dcount',
+    countDistinct,
+  ),
   ...named('p50 median', percentile(0.5)),
   ...named('p90', percentile(0.9)),
   ...named('p95', percentile(0.95)),
@@ -131,6 +150,16 @@ const translations: ReadonlyMap<string, Translation> = new Map([
   ...named('group_concat string_agg listagg', joined),
   ...named('groupuniqarray array_agg list collect_set', distinct),
   ...named('if iif', either),
+  ...named('multiif', cases),
+  ...named(
+    'tofloat64ornull tofloat32ornull toint64ornull toint32ornull touint64ornull touint32ornull touint16ornull',
+    asNumber,
+  ),
+  ...named(
+    'tofloat64orzero tofloat32orzero toint64orzero toint32orzero touint64orzero touint32orzero touint16orzero',
+    asNumberOrZero,
+  ),
+  ...named('replaceregexpall', replaced),
   ...named('ifnull nvl isnull', coalesced),
   ...named(
     'safe_divide',
@@ -150,10 +179,57 @@ export function foreignCall(tokens: readonly Token[], at: number, statement: Sta
   if (call === undefined || tokens[at - 1]?.text === '.') return undefined;
   const isKnown = statement.dialect.functions.some((name) => name.toLowerCase() === call.name);
   if (isKnown && !(statement.mayMisuse && mayMisfit.has(call.name))) return undefined;
+  if (isKnown && !statement.misfits && !call.args.some(isTakenForColumn)) return undefined;
   const translated = translations.get(call.name)?.(call, statement.dialect.write);
   if (translated === undefined) return undefined;
   const last = afterComparison(tokens, at, call);
   return last && write(statement, call.first, last, translated);
+}
+
+/** A unit of time as a bare word, and a text in double quotes. */
+function isTakenForColumn({ tokens: [only, more] }: Argument): boolean {
+  if (only === undefined || more !== undefined) return false;
+  return (
+    only.kind === 'quoted' || (only.kind === 'word' && /^(second|minute|hour|day|week|month|year)s?$/.test(only.text))
+  );
+}
+
+/** Functions of ClickHouse that DuckDB has by another name. */
+const inDuckdb: ReadonlyMap<string, string> = new Map([
+  ['grouparray', 'list'],
+  ['arrayjoin', 'unnest'],
+  ['startswith', 'starts_with'],
+  ['endswith', 'ends_with'],
+  ['lowerutf8', 'lower'],
+  ['upperutf8', 'upper'],
+  ['replaceall', 'replace'],
+]);
+
+/** `groupArray(x)`, `topK(3)(x)` and `has(body, 'x')` in DuckDB. */
+export function duckdbCall(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
+  const call = statement.dialect.name === 'duckdb' ? callAt(tokens, at, statement.sql) : undefined;
+  if (call === undefined || tokens[at - 1]?.text === '.') return undefined;
+  const { name, args, first, last } = call;
+  const behind = bracketsAt(tokens, tokens.indexOf(last, at) + 1, statement.sql);
+  const count = args[0]?.tokens[0]?.kind === 'number' && args.length === 1 ? args[0].text : undefined;
+  const [counted] = behind?.args ?? [];
+  if (behind !== undefined && count !== undefined && counted !== undefined) {
+    if (name === 'topk') return write(statement, first, behind.last, `approx_top_k(${counted.text}, ${count})`);
+    if (name === 'grouparray') return write(statement, first, behind.last, `list(${counted.text})[1:${count}]`);
+  }
+  const renamed = behind === undefined ? inDuckdb.get(name) : undefined;
+  if (renamed !== undefined) return write(statement, first, last, `${renamed}(${args.map(text).join(', ')})`);
+  const [whole, part] = args;
+  if (name !== 'has' || whole === undefined || part === undefined || args.length !== 2) return undefined;
+  const column = whole.tokens.at(-1)?.text;
+  const type = statement.dialect.tables.flatMap(({ columns }) => columns).find((each) => each.name === column)?.type;
+  if (type === undefined || type === 'map') return undefined;
+  return write(
+    statement,
+    first,
+    last,
+    `${type === 'string' ? 'contains' : 'list_contains'}(${whole.text}, ${part.text})`,
+  );
 }
 
 /** Of one name in several dialects, with other arguments in each. */

@@ -6,17 +6,21 @@ import {
   aliasInHaving,
   countWithoutBrackets,
   explained,
+  fenced,
   informationSchema,
+  limitBy,
   limitOtherwise,
   orderByCount,
   otherSigns,
+  outputClause,
+  prewhere,
   severalStatements,
   tableModifier,
   top,
   ungrouped,
 } from './clauses.ts';
-import { filterClause, foreignCall, quantileCall, sumOfCondition } from './functions.ts';
-import { columnOtherwise, errorFlag, tableOtherwise } from './names.ts';
+import { duckdbCall, filterClause, foreignCall, quantileCall, sumOfCondition } from './functions.ts';
+import { arrayJoin, columnOtherwise, errorFlag, itemAlias, itemAttribute, tableOtherwise } from './names.ts';
 import { backticks, caselessLike, castType, containsWord, doubleQuotedText, regularExpression } from './texts.ts';
 import { beforeNow, dateArithmetic, durationAsText, epochPart, relativeTime, timeAsNumber } from './times.ts';
 import { givenNames, mostTokens, tokensOf, type Cure, type Habit, type Statement } from './tokens.ts';
@@ -28,11 +32,17 @@ const mostCures = 20;
 
 /** In this order: what a statement is, then its names, then its parts. */
 const habits: readonly Habit[] = [
+  fenced,
   explained,
   informationSchema,
   severalStatements,
+  outputClause,
+  prewhere,
   backticks,
+  arrayJoin,
   tableOtherwise,
+  itemAlias,
+  itemAttribute,
   keysOfMap,
   attributeAsNumber,
   attributeByArrow,
@@ -46,6 +56,7 @@ const habits: readonly Habit[] = [
   dateArithmetic,
   beforeNow,
   epochPart,
+  duckdbCall,
   foreignCall,
   sumOfCondition,
   relativeTime,
@@ -53,6 +64,7 @@ const habits: readonly Habit[] = [
   durationAsText,
   countWithoutBrackets,
   top,
+  limitBy,
   limitOtherwise,
   tableModifier,
   doubleQuotedText,

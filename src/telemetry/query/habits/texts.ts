@@ -3,7 +3,8 @@ import { isName, textOf, write, type Cure, type Statement, type Token } from './
 export function backticks(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
   const token = tokens[at];
   const { name } = statement.dialect;
-  if (token?.kind !== 'backticked' || name === 'bigquery' || name === 'clickhouse') return undefined;
+  if (token?.kind !== 'backticked' || token.text === '' || name === 'bigquery' || name === 'clickhouse')
+    return undefined;
   const bare = /^[a-z_][a-z0-9_.]*$/i.test(token.text) ? token.text : `"${token.text.replaceAll('"', '""')}"`;
   return write(statement, token, token, bare, 'Backticks quote nothing here. ');
 }

@@ -242,14 +242,14 @@ const wordUnits: Readonly<Record<string, string>> = {
   hour: 'h',
 };
 
-/** `duration_nano > '500ms'`, `duration_nano > INTERVAL '1 second'`. */
+/** `duration_nano > '500ms'`, `duration_nano > 500ms`, `duration_nano > INTERVAL '1 second'`. */
 export function durationAsText(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
   const [column, sign, first] = [tokens[at], tokens[at + 1], tokens[at + 2]];
   if (column?.text !== 'duration_nano' || first === undefined || !comparisons.has(sign?.text ?? '')) return undefined;
-  const isInterval = first.text === 'interval';
-  const bare = isInterval && tokens[at + 3]?.kind === 'number';
-  const last = tokens[at + (bare ? 4 : isInterval ? 3 : 2)];
-  const text = bare ? `${tokens[at + 3]?.text ?? ''} ${last?.text ?? ''}` : last?.kind === 'string' ? last.text : '';
+  const from = first.text === 'interval' ? at + 3 : at + 2;
+  const bare = tokens[from]?.kind === 'number';
+  const last = tokens[bare ? from + 1 : from];
+  const text = bare ? `${tokens[from]?.text ?? ''} ${last?.text ?? ''}` : last?.kind === 'string' ? last.text : '';
   const [, count, word = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]+)$/i.exec(text) ?? [];
   const unit = wordUnits[word.toLowerCase().replace(/s$/, '')] ?? word.toLowerCase();
   const nanos = Number(count) * (nanoseconds[unit] ?? Number.NaN);

@@ -38,12 +38,13 @@ function inside(text: string, quote: string): string {
   return text.slice(1, -1).replaceAll(quote + quote, quote);
 }
 
-/** Names that a statement gives: what stands behind AS, a bracket, a literal or a table. */
+/** Names that a statement gives: what stands behind AS, a bracket, a literal or a table, or in AS t(name). */
 export function givenNames(tokens: readonly Token[]): ReadonlySet<string> {
   const gives = (before: Token | undefined) =>
     before !== undefined &&
     (before.kind === 'string' || before.kind === 'number' || /^(as|[)\]]|spans|logs|metrics)$/.test(before.text));
-  return new Set(tokens.filter((_, at) => gives(tokens[at - 1])).map(({ text }) => text));
+  const isListed = (at: number) => tokens[at - 1]?.text === '(' && tokens[at - 3]?.text === 'as';
+  return new Set(tokens.filter((_, at) => gives(tokens[at - 1]) || isListed(at)).map(({ text }) => text));
 }
 
 /** Whether a token may name a column: written bare, or quoted in one of the ways. */
