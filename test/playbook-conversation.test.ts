@@ -5,6 +5,7 @@ import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
 import { silentLogger, testHost } from './contract/host.ts';
 import type { OrganizationId } from '../src/contract/core/index.ts';
 import type { Agent } from '../src/contract/agent/index.ts';
+import { loadShop } from '../src/lab/eval/shop.ts';
 import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
 import { Conversation } from './support/chat.ts';
 import { makeTraffic } from './support/traffic.ts';
@@ -115,5 +116,47 @@ describe('examples that nothing found before has', () => {
     const { answer, steps } = await chat.say('show me the logs of payment');
     expect(steps.length).toBeGreaterThan(0);
     expect(answer).toContain('stand out in the logs');
+  });
+});
+
+describe('a question about what is not so', () => {
+  it('is answered beside what was found', async () => {
+    const { answer, service } = await new Conversation(agent, organization, noon).say('why are pages slow?');
+    expect(service).toBe('payment');
+    expect(answer).toMatch(/Ruled out:\n- More slowness than before \[E\d+\]\.\n\n/);
+  });
+});
+
+describe('where it began before the hour that was compared', () => {
+  let chat: Conversation;
+  beforeAll(async () => {
+    // The release comes just before 10:53.
+    const shop = await loadShop(harness.telemetry, { scenario: 'payment-errors', seed: 1, minutes: 200, end: noon });
+    chat = new Conversation(agent, shop, noon);
+    const { service, answer } = await chat.say('Why do checkouts fail?');
+    expect(service).toBe('payment');
+    expect(answer).toMatch(/Looked at .* 11:0\d UTC to/);
+  }, 60_000);
+
+  it.each([
+    ['roll back payment', /What you would go back from: `payment` `2\.4\.0`.*`2\.3\.7` before/, /unlikely to help/],
+    ['is the payment release to blame?', /^Probably yes: `payment` `2\.4\.0`/, /\bNo\b/],
+    ['what changed?', /^New versions: `payment` `2\.4\.0`/, /No service has a new version/],
+    ['which version?', /^`payment` `2\.4\.0`, first seen at 2026-03-01 10:52/, /No new version/],
+    ['what should I do?', /^- Roll back `payment` from `2\.4\.0` to `2\.3\.7`/, /Read the failing/],
+    ['did the deploy of cart cause this?', /^No: `cart` `1\.9\.5`.* is new/, /^Looking at/],
+    ['did cart break checkout?', /^No: `cart` is no worse than before/, /^Looking at/],
+    ['when was payment deployed?', /^New versions: `payment` `2\.4\.0`, first seen at 2026-03-01 10:52/, /^Looking at/],
+    ['was anything deployed?', /`payment` `2\.4\.0` was deployed/, /I cannot answer/],
+    ['is payment ok?', /^No: `payment` is worse than before/, /no worse/],
+    [
+      'how many users are affected?',
+      /^\d+ of \d+ users .* from 2026-03-01 10:52 UTC to/,
+      /from 2026-03-01 11:00 UTC to 2026-03-01 12:00 UTC: \d+ of/,
+    ],
+  ])('%s counts from the beginning on', async (text, says, never) => {
+    const { answer } = await chat.fork().say(text);
+    expect(answer).toMatch(says);
+    expect(answer).not.toMatch(never);
   });
 });

@@ -15,6 +15,7 @@ export async function* affected(look: Look, found: Found, what: string): Step<st
   const worse = worseOf(found);
   const bad = badSpans(desk, worse);
   const range = worse.range ?? look.windows.now;
+  const later = worse.compared && worse.compared.start > range.start ? worse.compared : undefined;
   if (bad === undefined) {
     return `${nothing(found) ?? 'No operation fails more or is slower than before.'} So nobody was found to be affected.`;
   }
@@ -55,7 +56,7 @@ export async function* affected(look: Look, found: Found, what: string): Step<st
       : [
           `What they share: ${shared.map(({ text, evidence_ids: ids }) => `${text.replace(/\.$/, '')}${cited(...ids)}`).join('; ')}.`,
         ]),
-    `By operation:${cited(...worse.evidenceIds)}\n${bullets(felt)}`,
+    `By operation${later === undefined ? '' : `, ${between(later)}`}:${cited(...worse.evidenceIds)}\n${bullets(felt)}`,
   ].join('\n\n');
 }
 

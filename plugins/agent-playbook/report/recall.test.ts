@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Claim, Conclusion } from '../../../src/contract/storage/index.ts';
-import { nothing } from './recall.ts';
+import type { Noted } from '../notebook.ts';
+import { nothing, recount } from './recall.ts';
 
 const claims = (...texts: readonly string[]): readonly Claim[] =>
   texts.map((text) => ({ text, status: 'supported', evidence_ids: [] }));
@@ -26,5 +27,36 @@ describe('what a follow-up says where no service was blamed', () => {
       'No cause was found. Only the logs have changed: `a` logs `b` 10 times (new).',
     );
     expect(said(claims(), '', 'a')).toBeUndefined();
+  });
+});
+
+describe('what is said to have been looked for and not found', () => {
+  const step = (id: string, question: string, verdict: Noted['verdict']): Noted => ({
+    evidence_id: id,
+    question,
+    verdict,
+    observation: 'None does.',
+    sql: 'SELECT 1',
+    window: { start: '', end: '' },
+    columns: [],
+    rows: [],
+  });
+
+  it('was found by no other look of the investigation, and is not what an answer since looked for', () => {
+    const conclusion: Conclusion = {
+      root_cause: 'x.',
+      category: 'errors',
+      service: 'a',
+      confidence: 'high',
+      claims: [],
+    };
+    const steps = [
+      step('E5', 'Which versions are new?', 'refutes'),
+      step('E1', 'Which fail more?', 'refutes'),
+      step('E2', 'Which are slower?', 'refutes'),
+      step('E3', 'Which fail more?', 'supports'),
+    ];
+    const said = recount({ kind: 'reasons' }, { conclusion, steps }, new Date(0));
+    expect(said).toContain('Looked for, and not found:\n- Which are slower? None. [E2]\n\n');
   });
 });

@@ -164,7 +164,9 @@ function reasons(one: Found, today: Date): string {
     });
     return [claimLine(claim), ...observed].join('\n');
   });
-  const against = steps.filter(({ verdict }) => verdict === 'refutes').map(notFound);
+  const own = ownSteps(steps);
+  const found = new Set(own.filter(({ verdict }) => verdict === 'supports').map(({ question }) => question));
+  const against = own.filter(({ verdict, question }) => verdict === 'refutes' && !found.has(question)).map(notFound);
   return [
     about(one, today),
     cause === '' ? 'No cause was found.' : `${cause} (confidence: ${confidence})`,
@@ -175,6 +177,12 @@ function reasons(one: Found, today: Date): string {
   ]
     .filter((block) => block !== '')
     .join('\n\n');
+}
+
+/** Without those of answers since, over other stretches: these stand first, though their evidence counts on. */
+function ownSteps(steps: readonly Noted[]): readonly Noted[] {
+  const numbers = steps.map(({ evidence_id: id }) => Number(id.slice(1)));
+  return steps.slice(numbers.indexOf(Math.min(...numbers)));
 }
 
 /** An observation such as `None do.` says nothing without its question. */
@@ -200,21 +208,26 @@ export interface Found extends Pick<EarlierInvestigation, 'conclusion'> {
 export interface Worse {
   readonly failing: readonly ErrorChange[];
   readonly slow: readonly LatencyChange[];
-  /** Which stretch was compared, and by which evidence. */
+  /** What was compared with before. */
+  readonly compared: TimeRange | undefined;
+  /** The same, from the onset on where that is earlier: a release that came with it is new. */
   readonly range: TimeRange | undefined;
   readonly evidenceIds: readonly string[];
 }
 
-export function worseOf({ steps }: Found): Worse {
+export function worseOf({ steps, conclusion: { onset } }: Found): Worse {
   const errors = steps.findLast(({ columns }) => columns.includes('excess_errors'));
   const latency = steps.findLast(({ columns }) => columns.includes('slow_spans'));
   const failing = errors ? readRows(errors.columns, errors.rows).map(readErrors) : [];
   const slow = latency ? readRows(latency.columns, latency.rows).map(readLatency) : [];
   const worse = { failing: failing.filter((one) => one.worse), slow: slow.filter((one) => one.worse) };
   const window = (errors ?? latency)?.window;
+  const compared = window && { start: new Date(window.start), end: new Date(window.end) };
+  const began = compared && new Date(onset ?? window.start);
   return {
     ...worse,
-    range: window && { start: new Date(window.start), end: new Date(window.end) },
+    compared,
+    range: began && began < compared.start ? { ...compared, start: began } : compared,
     evidenceIds: [
       ...(errors && worse.failing.length > 0 ? [errors.evidence_id] : []),
       ...(latency && worse.slow.length > 0 ? [latency.evidence_id] : []),
