@@ -10,6 +10,7 @@ import { demoQuestion, groundTruth, type ScenarioName } from '../src/lab/demo/in
 import { loadGenerated, loadShop } from '../src/lab/eval/shop.ts';
 import { generateParcels, parcelScenarios, type ParcelScenario } from '../src/lab/parcels/generate.ts';
 import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
+import { Conversation } from './support/chat.ts';
 import { incidentOf } from './support/incident.ts';
 
 /** The playbook on the demo's shop: a dozen services, noise, a harmless release, and a cause that need not be the symptom. */
@@ -127,6 +128,21 @@ describe('the beginning at any time of the week', () => {
     },
     300_000,
   );
+});
+
+describe('an hour that has no earlier telemetry', () => {
+  // A rise is found in parts of two minutes of the clock: those of the last two ends begin just before the release.
+  it.each(['01:41:00', '01:41:20', '01:41:40'])('to %s is cut where the trouble began', async (time) => {
+    const askedAt = new Date(`2026-11-28T${time}Z`);
+    const options = { scenario: 'payment-errors', seed: 1, minutes: 60, end: askedAt, hourAtEnd: 17 } as const;
+    const organizationId = await loadShop(harness.telemetry, options);
+    const chat = new Conversation(agent, organizationId, askedAt);
+    const { answer, service } = await chat.say(demoQuestion(options));
+    expect(service).toBe('payment');
+    expect(answer).toContain('**`payment` is failing** (high confidence)');
+    expect(answer).toMatch(/^19 of 114 users .* from 2026-11-28 01:20 UTC to/);
+    expect((await chat.say('roll back payment')).answer).toContain('What you would go back from: `payment` `2.4.0`');
+  });
 });
 
 describe('at night', () => {

@@ -33,7 +33,7 @@ export async function* lookCloser(scene: Scene, suspect: Suspect, clues: Clues):
   const [worst] = examples.traces;
   const treeId = worst && (yield* traceTree(scene, worst));
   const paths = worst && (yield* tracePaths(scene, worst));
-  const found = (yield* firstOfItsKind(scene, suspect)) ?? (yield* beginning(scene, suspect, clues));
+  const found = yield* onsetOf(scene, suspect, clues);
   const { alertedAt } = scene;
   const isLate = found?.at !== undefined && alertedAt !== undefined && found.at > alertedAt;
   const bad = badSpans(suspect, clues);
@@ -59,6 +59,11 @@ function badSpans({ category, seenIn }: Suspect, { latency }: Clues): BadSpans |
   const slow = latency?.changes.find((change) => change.worse && change.service === seenIn.service);
   if (category === 'place' && slow === undefined) return { ...seenIn, bad: 'failed' };
   return slow && { service: slow.service, operation: slow.operation, bad: { slowerThan: slow.p95Before } };
+}
+
+/** When the suspect's trouble began, most exactly by a failure that is new. */
+export async function* onsetOf(scene: Scene, suspect: Suspect, clues: Clues): Step<Onset | undefined> {
+  return (yield* firstOfItsKind(scene, suspect)) ?? (yield* beginning(scene, suspect, clues));
 }
 
 /** The first failure with a message that is new. */

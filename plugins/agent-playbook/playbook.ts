@@ -14,7 +14,7 @@ import { readTimeRange, type TimeRange } from './question/time-range.ts';
 import { code, moment } from './sql.ts';
 import { sceneOfBeginning } from './beginning.ts';
 import { directly, whatIsThere } from './directly.ts';
-import { lookCloser } from './closer-look.ts';
+import { lookCloser, onsetOf } from './closer-look.ts';
 import { gatherClues, type Clues } from './clues.ts';
 import { placedIn, sampleNote, sampleOf } from './sample.ts';
 import type { Step, Scene } from './scene.ts';
@@ -84,7 +84,7 @@ async function* investigate(host: AgentHost, assignment: Assignment, signal: Abo
     ? (recount(asks, found, askedAt) ?? (yield* directly(host, notebook, question, assignment, found)))
     : undefined;
   // What it rests on is there for the asking; nobody reads the same list twice.
-  const written = writeAnswer(report, last === undefined ? notebook.steps : []);
+  const written = writeAnswer(report, last === undefined ? notebook.steps : [], question.text);
   const isKnown =
     last !== undefined && last.conclusion.service !== '' && last.conclusion.service === found.conclusion.service;
   const alone = last === undefined ? undefined : ofOne(answered, last);
@@ -212,6 +212,16 @@ async function* answer(
     const apart = at && placedIn(scene, split(halved, at), sent);
     const found = apart && (yield* gatherClues(apart));
     if (apart && found && found.suspects.length > 0) [scene, clues] = [apart, found];
+  }
+  const [guilty] = clues.suspects;
+  if (halved !== undefined && guilty !== undefined) {
+    // All failures together rise later than those of the suspect began, and what came in between would count as usual.
+    const at = (yield* onsetOf(scene, guilty, clues))?.at;
+    const cut = at && at < scene.windows.now.start ? placedIn(scene, split(halved, at), sent) : scene;
+    if (cut.windows.now.start.getTime() === at?.getTime()) {
+      const again = yield* gatherClues(cut);
+      if (again.suspects[0]?.service === guilty.service) [scene, clues] = [cut, again];
+    }
   }
   const began =
     scene.windows.before === undefined && clues.suspects.length > 0

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { newId } from '../../../src/contract/core/index.ts';
+import { incidentOf as incident } from '../../../test/support/incident.ts';
 import type { Coverage } from '../steps/coverage.ts';
-import { type Asked, placeWindows } from './windows.ts';
+import type { TimeRange } from './time-range.ts';
+import { type Asked, askedRange, placeWindows } from './windows.ts';
 
 const at = (clock: string): Date => new Date(`2026-11-27T${clock}:00Z`);
 const asked = (source: Asked['source']): Asked => ({ range: { start: at('08:30'), end: at('09:30') }, source });
@@ -43,5 +46,34 @@ describe('the stretch that is looked at', () => {
     expect(placeWindows(asked('incident'), sent, question, incidentOf(at('09:07')))).toBeUndefined();
     expect(placeWindows(asked('named'), sent, question, incidentOf(at('09:07')))).toBeDefined();
     expect(placeWindows(asked('default'), sent, question, incidentOf(at('08:40')))).toBeDefined();
+  });
+});
+
+describe('a time that is told roughly in an incident', () => {
+  const organizationId = newId('org');
+  const range = { start: at('08:30'), end: at('09:30'), rough: true } as const;
+  const look = (startedAt: string, more: { readonly resolvedAt?: Date } = {}, told: TimeRange = range) =>
+    askedRange(
+      { range: told },
+      {
+        organizationId,
+        messages: [],
+        steps: [],
+        askedAt: at('09:30'),
+        incident: incident(organizationId, { startedAt: at(startedAt), ...more }),
+      },
+    );
+
+  it('means the start of the incident, which is known', () => {
+    expect(look('09:10')).toEqual({ range: { start: at('09:09'), end: at('09:30') }, source: 'incident' });
+  });
+
+  it('is looked at as told where that can hardly be meant, or another is named', () => {
+    const asTold = { range, source: 'default' };
+    expect(look('09:25')).toEqual(asTold);
+    expect(look('07:10')).toEqual(asTold);
+    expect(look('09:10', { resolvedAt: at('09:20') })).toEqual(asTold);
+    const named = { start: at('08:30'), end: at('09:30') };
+    expect(look('09:10', {}, named)).toEqual({ range: named, source: 'named' });
   });
 });

@@ -25,10 +25,20 @@ export interface Asked {
 
 /** The stretch that is looked at: named in the question, else around the incident's start, else the last hour. */
 export function askedRange(question: Pick<Question, 'range'>, assignment: Assignment): Asked {
-  if (question.range) return { range: question.range, source: question.range.rough ? 'default' : 'named' };
   const { incident, askedAt } = assignment;
+  const { range } = question;
+  if (range && !(range.rough && incident && isMeant(range, incident))) {
+    return { range, source: range.rough ? 'default' : 'named' };
+  }
   const source = incident === undefined || incident.startedAt > askedAt ? 'default' : 'incident';
   return { range: unnamedRange(assignment, askedAt), source };
+}
+
+/** "Since about half an hour" means the incident's start where the two roughly agree; once it is resolved, now is later. */
+function isMeant({ start, end }: TimeRange, { startedAt, resolvedAt }: NonNullable<Assignment['incident']>): boolean {
+  const since = end.getTime() - startedAt.getTime();
+  const length = lengthOf({ start, end });
+  return resolvedAt === undefined && since >= length / 4 && since <= length;
 }
 
 /** The default range, without a time in the question. */

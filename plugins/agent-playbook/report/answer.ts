@@ -50,8 +50,24 @@ export function evidenceBlock({ evidence_id: id, question, verdict, observation,
   return `**${id}** ${question} (${verdict})\n\n${observation}\n\n${fenced(sql, 'sql')}`;
 }
 
+/** What a question asks about, and the words by which it is ruled out. */
+const topics: readonly (readonly [asked: RegExp, ruledOut: RegExp])[] = [
+  [/\bslow|\blatenc|\btime-?outs?\b|\btakes? (?:so )?long/i, /slowness/],
+  [/\bfail|\berrors?\b|\bbr[eo]ak|\bbroke/i, /failures/],
+  [/\blogs?\b/i, /in the logs/],
+  [/\bcpu\b|\bmemory\b|\bdisk\b|\bresources?\b/i, /resource/],
+  [/\bdeploy|\breleases?\b|\bversions?\b/i, /version/],
+];
+
+/** Where something else was found, what was asked about is answered, too. */
+function ruledOutOf({ ruledOut, conclusion }: Report, asked: string): string {
+  const about = topics.filter(([question]) => question.test(asked));
+  const lines = ruledOut.filter((line) => about.some(([, topic]) => topic.test(line)));
+  return conclusion.service === '' || lines.length === 0 ? '' : `Ruled out:\n${bullets(lines)}`;
+}
+
 /** The answer in the chat: Markdown, telemetry only in code spans. */
-export function writeAnswer(report: Report, steps: readonly Noted[]): string {
+export function writeAnswer(report: Report, steps: readonly Noted[], asked: string): string {
   const { conclusion, headline, windows, notes, nextSteps } = report;
   const { confidence, not_checked: unchecked = [] } = conclusion;
   const shown = citedIn(conclusion);
@@ -61,6 +77,7 @@ export function writeAnswer(report: Report, steps: readonly Noted[]): string {
   const blocks = [
     `**${headline}**${confidence === 'none' ? '' : ` (${confidence} confidence)`}`,
     causeLine(conclusion),
+    ruledOutOf(report, asked),
     furtherClaims(conclusion).map(claimLine).join('\n'),
     otherSuspects(conclusion),
     nextSteps.length === 0 ? '' : `Next:\n${bullets(nextSteps)}`,
