@@ -71,6 +71,23 @@ describe('what a message asks for', () => {
     ...['since when?', 'when did it start?', 'how long has it been failing?'].map((text) => [text, 'onset']),
     ...['is it fixed?', 'still slow?', 'is it still going on?', 'has it recovered?'].map((text) => [text, 'state']),
     ...['is it the database?', 'could it be DNS?', 'is the cart release to blame?'].map((text) => [text, 'blame']),
+    ...[
+      'did the deploy of cart cause this?',
+      'did cart break checkout?',
+      'has the payment release broken the checkout?',
+      'did the database trigger it?',
+    ].map((text) => [text, 'blame']),
+    ...['did checkout break?', 'did checkout break at 11:40?', 'did anything break checkout?'].map((text) => [
+      text,
+      'investigation',
+    ]),
+    ...[
+      'when was payment deployed?',
+      'when did we roll out cart?',
+      'was anything deployed?',
+      'has anything changed?',
+      'what changed?',
+    ].map((text) => [text, 'changes']),
     ...['who is affected?', 'how many users?', 'which countries are affected?'].map((text) => [text, 'affected']),
     ...['is payment ok?', 'is the database slow?', 'how is cart doing?'].map((text) => [text, 'health']),
     ...[

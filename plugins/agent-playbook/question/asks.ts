@@ -155,6 +155,11 @@ const direct: readonly (readonly [kind: Exclude<Asks['kind'], 'evidence'>, forms
         `${lead}(?:is|was|are) (?:the |our )?(.+?) (?:to blame|harmful|guilty|responsible|involved|at fault|(?:the|a) (?:root )?(?:cause|culprit|problem|reason))\\b`,
         'i',
       ),
+      // What broke by itself, or at some time, is blamed for nothing.
+      new RegExp(
+        `${lead}(?:did|has|have) (?:the |our )?(?!(?:it|this|that|they|we|you|i|any\\w*|some\\w*|every\\w*)\\b)(.+?) (?:cause|br[eo]ak|broke|trigger)\\w* (?!(?:again|now|today|yesterday|last|at|in|on|since|around|about|between|before|after|down)\\b)`,
+        'i',
+      ),
     ],
   ],
   [
@@ -180,6 +185,8 @@ const direct: readonly (readonly [kind: Exclude<Asks['kind'], 'evidence'>, forms
     'changes',
     [
       /\bwhat(?:'s| is| has| was| else)? (?:have |has )?(?:changed|new|different|deployed|released)\b/i,
+      /\bwhen (?:was|were|did) .*\b(?:deploy|releas|roll)/i,
+      /\b(?:was|were|is|has|did) (?:anything|something) (?:been |get )?(?:deployed|released|changed?|rolled out)\b/i,
       /\b(?:was|were|is|are|any) (?:there )?(?:an?|any|some)? ?(?:new |recent )?(?:deploy(?:ment|s|ed)?|releases?|rollouts?|changes?)\b/i,
     ],
   ],

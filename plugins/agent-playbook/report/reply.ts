@@ -18,6 +18,7 @@ import {
   gist,
   nothing,
   outside,
+  sinceThen,
   stepOn,
   worseOf,
   type Found,
@@ -140,10 +141,16 @@ const changed: readonly RegExp[] = [
 
 async function* changes(look: Look): Step<string> {
   const { added, evidenceId } = yield* newVersions({ ...look.desk, windows: look.windows });
-  const releases =
-    added.length === 0
-      ? `No service has a new version ${between(look.windows.now)}.${cited(evidenceId)}`
-      : `New versions: ${added.map(describeVersion).join('; ')}.${cited(evidenceId)}`;
+  const asked = look.known.find((name) => isNamed(look.text, name));
+  const own = asked === undefined ? added : added.filter(({ service }) => service === asked);
+  const others = added.filter((one) => !own.includes(one));
+  const none = asked === undefined ? 'No service has a new version' : `No new version of ${code(asked, 60)} was seen`;
+  const listed = (lead: string, list: typeof added) =>
+    `${lead}: ${list.map(describeVersion).join('; ')}.${cited(evidenceId)}`;
+  const releases = [
+    own.length === 0 ? `${none} ${between(look.windows.now)}.${cited(evidenceId)}` : listed('New versions', own),
+    ...(others.length === 0 ? [] : [listed('Also new', others)]),
+  ].join(' ');
   const told = yield* changesAround({ ...look.desk, windows: look.windows, environment: undefined }, {});
   const events = told.during.slice(0, 5).map((change) => `${placed(change, undefined, '')}.${cited(told.evidenceId)}`);
   const { found } = look;
@@ -154,7 +161,7 @@ async function* changes(look: Look): Step<string> {
       : [];
   });
   return [
-    releases,
+    `${releases}${sinceThen(look)}`,
     ...(events.length === 0 ? [] : [`Deployed or turned:\n${bullets(events)}`]),
     ...(steps.length === 0 ? [] : [`Changed against before:\n${bullets(steps)}`]),
     'Configuration and feature flags are seen only where they are sent as telemetry.',
