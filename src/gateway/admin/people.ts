@@ -69,7 +69,7 @@ export const peopleOperations = {
       const made = { id, email: user.email, name, enabled, role: as, ...(before && { role_before: before }) };
       if (services.signInElsewhere !== undefined) return { ...made, note: elsewhere(services.signInElsewhere) };
       const has = (await directory.people.credentials(user.email))?.hash !== undefined;
-      return has || !enabled ? made : { ...made, password_url: (await passwordLink({ services }, user)).url };
+      return has || !enabled ? made : { ...made, password_url: (await passwordLink({ services, actor }, user)).url };
     },
   }),
   invitePerson: ofOrganization({
@@ -211,7 +211,7 @@ function elsewhere(plugin: string): string {
   return `People sign in where the issuer plugin ${plugin} says, without a password here.`;
 }
 
-async function passwordLink({ services, actor }: Pick<AdminCall, 'services'> & Partial<AdminCall>, { id }: User) {
+async function passwordLink({ services, actor }: Pick<AdminCall, 'services' | 'actor'>, { id }: User) {
   const { token, expiresAt } = await services.people.createPasswordLink(id, actor);
   return { url: `${await services.pagesUrl()}/password?token=${token}`, expiresAt };
 }
