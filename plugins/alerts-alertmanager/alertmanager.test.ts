@@ -103,10 +103,14 @@ describe('an alert of Alertmanager', () => {
   });
 
   it.each([
-    ['no alerts', { version: '4' }, /^alerts: /],
+    ['no alerts', { version: '4' }, /^alerts is missing; this is no body of Alertmanager's webhook, version 4\.$/],
     ['alerts without labels', { alerts: [{ status: 'firing' }] }, /^alerts\[0\]\.labels: expected an object of texts/],
     ['a status that there is not', { alerts: [{ labels: {}, status: 'pending' }] }, /^alerts\[0\]\.status: /],
-    ['a thousand and one of these', { alerts: Array.from({ length: 1_001 }, () => ({})) }, /^alerts\[0\]\.status: /],
+    [
+      'a thousand and one of these',
+      { alerts: Array.from({ length: 1_001 }, () => ({})) },
+      /^alerts\[0\]\.status is missing\.$/,
+    ],
     ['null', null, /^The body: /],
   ])('is refused with %s, and it says where', (_name, body, message) => {
     expect(() => input.normalize(body)).toThrow(message);

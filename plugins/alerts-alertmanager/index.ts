@@ -12,6 +12,7 @@ import {
   readAlertBody,
   readAlerts,
   severityOf,
+  wrongAlert,
   type AlertInput,
   type AlertRequest,
   type AlertNotice,
@@ -23,7 +24,7 @@ const text = z.string().nullish();
 const status = z.enum(['firing', 'resolved']);
 
 const bodySchema = z.object({
-  alerts: z.unknown(),
+  alerts: z.unknown().optional(),
   /** A number in the versions before 4. */
   groupKey: z.union([z.string(), z.number()], 'expected a text').nullish(),
   externalURL: text,
@@ -48,6 +49,9 @@ const alertSchema = z.object({
 function normalize(body: unknown, now: Date, warn: Warn): readonly AlertNotice[] {
   const group = readAlertBody(bodySchema, body);
   const { truncatedAlerts } = group;
+  if (group.alerts === undefined) {
+    throw wrongAlert(['alerts'], "is missing; this is no body of Alertmanager's webhook, version 4");
+  }
   if (typeof truncatedAlerts === 'number' && truncatedAlerts > 0) {
     warn(`truncatedAlerts: ${truncatedAlerts} alerts are left out by the sender.`);
   }

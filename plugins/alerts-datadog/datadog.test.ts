@@ -78,7 +78,7 @@ describe('an alert of Datadog', () => {
   it('of no monitor is told by its title and scope, with a warning; a test of no monitor opens nothing', () => {
     const { notices, warnings } = readWith(input, { ...triggered, monitor_id: '', cycle: '' });
     expect(notices).toMatchObject([{ status: 'firing', title: 'Error rate of checkout' }]);
-    expect(warnings).toEqual([expect.stringMatching(/^monitor_id: missing/)]);
+    expect(warnings).toEqual([expect.stringMatching(/^monitor_id is missing/)]);
     const again = input.normalize({ ...recovered, monitor_id: '$ALERT_ID', cycle: '' });
     expect(again).toMatchObject([{ status: 'resolved', fingerprint: notices[0]?.fingerprint }]);
     const tests = [{ ...template, title: 'Test' }, template, { ...test, monitor_id: '' }];
@@ -89,7 +89,7 @@ describe('an alert of Datadog', () => {
   });
 
   it.each(['transition', 'title'])('is refused without %s, and it says so', (name) => {
-    const missing = new RegExp(`^${name}: `);
+    const missing = new RegExp(`^${name} is missing; `);
     expect(() => input.normalize({ ...triggered, [name]: undefined })).toThrow(missing);
     expect(() => input.normalize({ ...triggered, [name]: '$ALERT_ID' })).toThrow(missing);
   });

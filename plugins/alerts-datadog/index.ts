@@ -73,7 +73,7 @@ const text = z
     return /^(null|none|\$[A-Z_]+)?$/i.test(trimmed) ? undefined : trimmed;
   });
 
-const required = text.pipe(z.string('missing: is the payload the one that Sightline gives?'));
+const required = text.pipe(z.string('is missing; the payload is not the one that Sightline gives'));
 
 const bodySchema = z.object({
   monitor_id: text,
@@ -101,7 +101,8 @@ function normalize(body: unknown, now: Date, warn: Warn): readonly AlertNotice[]
     return [];
   }
   const alert = readAlertBody(bodySchema, body);
-  if (alert.monitor_id === undefined) warn('monitor_id: missing, so that title and scope tell the alert from others.');
+  if (alert.monitor_id === undefined)
+    warn('monitor_id is missing, so that title and scope tell the alert from others.');
   const tags = readTags(alert.tags, alert.scope);
   const status = statusOf(alert);
   const at = alertTime(alert.date);

@@ -23,12 +23,17 @@ const mostEventBytes = 512 * 1024;
 const text = z.string().nullish();
 const reference = z.object({ summary: text }).nullish();
 
+const noEvent = "is missing; this is no body of PagerDuty's V3 webhooks, nor of its Events API v2";
+
 const bodySchema = z.object({
-  event: z.object({
-    event_type: z.string(),
-    occurred_at: text,
-    data: z.unknown(),
-  }),
+  event: z.object(
+    {
+      event_type: z.string(),
+      occurred_at: text,
+      data: z.unknown(),
+    },
+    { error: ({ input }) => (input === undefined ? noEvent : undefined) },
+  ),
 });
 
 const kindSchema = z.object({ type: text });
@@ -56,7 +61,9 @@ const statuses = { triggered: 'firing', acknowledged: 'acknowledged', resolved: 
 /** Where tools send what happens to PagerDuty: the Events API v2. An acknowledgement and an end need the key alone. */
 const sentSchema = z.object({
   routing_key: z.string(),
-  event_action: z.enum(['trigger', 'acknowledge', 'resolve'], 'expected trigger, acknowledge or resolve'),
+  event_action: z.enum(['trigger', 'acknowledge', 'resolve'], {
+    error: ({ input }) => (input === undefined ? undefined : 'expected trigger, acknowledge or resolve'),
+  }),
   dedup_key: text,
   client_url: text,
   links: z
@@ -82,8 +89,8 @@ const sentStatuses = { trigger: 'firing', acknowledge: 'acknowledged', resolve: 
 function sentNotice(body: unknown, now: Date): AlertNotice {
   const event = readAlertBody(sentSchema, body);
   const { summary, source, severity, timestamp, component, group, class: kind, custom_details } = event.payload ?? {};
-  if (event.event_action === 'trigger' && !summary?.trim()) throw wrongAlert(['payload', 'summary'], 'expected a text');
-  if (event.event_action !== 'trigger' && !event.dedup_key) throw wrongAlert(['dedup_key'], 'expected a text');
+  if (event.event_action === 'trigger' && !summary?.trim()) throw wrongAlert(['payload', 'summary'], 'is missing');
+  if (event.event_action !== 'trigger' && !event.dedup_key) throw wrongAlert(['dedup_key'], 'is missing');
   const labels = {
     ...(isObject(custom_details) && custom_details),
     ...filled({ source, component, group, class: kind }),

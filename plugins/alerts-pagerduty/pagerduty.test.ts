@@ -117,20 +117,20 @@ describe('an incident of PagerDuty', () => {
   });
 
   it.each([
-    ['no event', {}, /^event: /],
-    ['no type', { event: { data: {} } }, /^event\.event_type: /],
-    ['no data', { event: { event_type: 'incident.triggered' } }, /^event\.data: /],
+    ['no event', {}, /^event is missing; this is no body of PagerDuty's V3 webhooks/],
+    ['no type', { event: { data: {} } }, /^event\.event_type is missing\.$/],
+    ['no data', { event: { event_type: 'incident.triggered' } }, /^event\.data is missing\.$/],
     [
       'no id',
       { event: { event_type: 'incident.triggered', data: { type: 'incident', status: 'triggered' } } },
-      /^event\.data\.id: /,
+      /^event\.data\.id is missing\.$/,
     ],
     [
       'a status that there is not',
       { event: { event_type: 'incident.triggered', data: { type: 'incident', id: 'P1', status: 'open' } } },
       /^event\.data\.status: /,
     ],
-    ['the webhook of version 2', { messages: [{ event: 'incident.trigger' }] }, /^event: /],
+    ['the webhook of version 2', { messages: [{ event: 'incident.trigger' }] }, /^event is missing; /],
   ])('is refused with %s, and it says where', (_name, body, message) => {
     expect(() => input.normalize(body)).toThrow(message);
   });
@@ -188,8 +188,9 @@ describe('an event for the Events API v2', () => {
 
   it.each([
     ['an action that there is not', { event_action: 'open' }, /^event_action: expected trigger/],
-    ['no summary', { payload: { summary: ' ' } }, /^payload\.summary: /],
-    ['an end of nothing', { event_action: 'resolve', dedup_key: '' }, /^dedup_key: /],
+    ['no summary', { payload: { summary: ' ' } }, /^payload\.summary is missing\.$/],
+    ['an end of nothing', { event_action: 'resolve', dedup_key: '' }, /^dedup_key is missing\.$/],
+    ['no action', { event_action: undefined }, /^event_action is missing\.$/],
   ])('is refused with %s, and it says where', (_name, wrong, message) => {
     expect(() => input.normalize({ ...sent, ...wrong })).toThrow(message);
   });

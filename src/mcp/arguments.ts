@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import type { z } from 'zod';
-import { SightlineError, isObject, type JsonObject, type Tool } from '../contract/core/index.ts';
+import { SightlineError, isObject, issueText, issueWords, type JsonObject, type Tool } from '../contract/core/index.ts';
 import { nearestName } from '../contract/core/spelling.ts';
 import { quote } from './protocol.ts';
 
@@ -150,9 +149,12 @@ export function parseArguments({ tool, kinds }: ToolArguments, args: JsonObject)
       hint: valid(),
     });
   }
-  const parsed = tool.input.safeParse(args);
+  const parsed = tool.input.safeParse(args, issueWords);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.slice(0, 5).map(describe).join('; ');
+  const problems = parsed.error.issues
+    .slice(0, 5)
+    .map((issue) => issueText(issue))
+    .join('; ');
   throw new SightlineError('invalid_argument', `The arguments do not fit: ${problems}.`, { hint: valid() });
 }
 
@@ -165,22 +167,6 @@ function countValues(value: unknown, enough: number): number {
     count += countValues(inner, enough - count);
   }
   return count;
-}
-
-function describe(issue: z.core.$ZodIssue): string {
-  const path = issue.path
-    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
-    .join('')
-    .replace(/^\./, '')
-    .slice(0, 200);
-  const message =
-    issue.code === 'invalid_union' && issue.errors.length > 0
-      ? issue.errors
-          .slice(0, 4)
-          .map((branch) => branch.map((inner) => inner.message).join(', '))
-          .join(', or ')
-      : issue.message;
-  return path === '' ? message.slice(0, 500) : `${path}: ${message.slice(0, 500)}`;
 }
 
 /** SHA-256 of the arguments with sorted keys: the same call has the same hash, however its JSON was written. */

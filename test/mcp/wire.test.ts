@@ -586,7 +586,7 @@ describe('tools/call', () => {
   it.each<[string, unknown, string]>([
     ['an unknown argument', { text: 'a', tex: 1 }, 'There is no argument "tex".'],
     ['constructor', { text: 'a', constructor: 1 }, 'There is no argument "constructor".'],
-    ['a missing argument', {}, 'text: Invalid input: expected string, received undefined'],
+    ['a missing argument', {}, 'The arguments do not fit: text is missing.'],
     ['a wrong type', { text: [1] }, 'text: Invalid input: expected string, received array'],
     ['a wrong value of several kinds', { text: 'a', tag: 7 }, 'tag: Invalid option'],
     ['both names of one argument', { text: 'a', message: 'b' }, 'message is another name for text: send one of them.'],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { issueText, issueWords } from '../../../src/contract/core/index.ts';
 import type { Agent, AgentHost, Assignment } from '../../../src/contract/agent/index.ts';
 import type { ToolSpec } from '../client/client.ts';
 import type { Doing, Inquiry, Journal } from '../journal.ts';
@@ -92,10 +93,8 @@ export function readInput<Input extends z.ZodType>(
   schema: Input,
   input: unknown,
 ): { readonly input: z.output<Input> } | { readonly problem: string } {
-  const read = schema.safeParse(input);
+  const read = schema.safeParse(input, issueWords);
   if (read.success) return { input: read.data };
-  const problems = read.error.issues
-    .slice(0, 5)
-    .map(({ path, message }) => `${path.length === 0 ? 'input' : path.join('.')}: ${message}`);
+  const problems = read.error.issues.slice(0, 5).map((issue) => issueText(issue));
   return { problem: `The input is not valid: ${problems.join('; ').slice(0, 600)}` };
 }

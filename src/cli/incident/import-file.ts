@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SightlineError } from '../../contract/core/index.ts';
+import { SightlineError, issueWords, problemAt } from '../../contract/core/index.ts';
 import { incidentStatuses, severities, waitingParties, type NewIncident } from '../../contract/storage/index.ts';
 import { operator, orgCommand, orgShape } from '../command.ts';
 import { readInput } from '../ingest.ts';
@@ -21,6 +21,7 @@ export const importFile: Add = (group, output) => {
 };
 
 const text = (longest: number) => z.string().min(1).max(longest);
+const title = text(500).regex(/\S/, 'is blank');
 const time = z.iso.datetime({ offset: true }).transform((value) => new Date(value));
 const labels = z
   .record(text(200), z.string().max(2_000))
@@ -28,7 +29,7 @@ const labels = z
 
 const alert = z.strictObject({
   fingerprint: text(500),
-  title: text(500),
+  title,
   status: z.enum(['firing', 'resolved']),
   severity: z.enum(severities),
   starts_at: time,
@@ -42,7 +43,7 @@ const alert = z.strictObject({
 
 /** One incident of an import file: NewIncident in snake_case. Strict: a misspelt field is an error with its place. */
 const incident = z.strictObject({
-  title: text(500),
+  title,
   summary: z.string().max(20_000).optional(),
   status: z.enum(incidentStatuses).optional(),
   severity: z.enum(severities),
@@ -72,9 +73,9 @@ export function parseIncidents(content: string, name: string): readonly NewIncid
     const where = cause instanceof Error ? cause.message : 'broken';
     throw new SightlineError('invalid_argument', `${name} is not JSON: ${where}.`, { cause });
   }
-  const parsed = file.safeParse(value);
+  const parsed = file.safeParse(value, issueWords);
   if (!parsed.success) {
-    const places = parsed.error.issues.slice(0, 10).map(({ path, message }) => `  ${place(path)}: ${message}`);
+    const places = parsed.error.issues.slice(0, 10).map((issue) => `  ${place(issue)}`);
     const more = parsed.error.issues.length > 10 ? `\n  and ${parsed.error.issues.length - 10} more` : '';
     throw new SightlineError(
       'invalid_argument',
@@ -97,8 +98,6 @@ function toNewIncident(given: z.output<typeof incident>): NewIncident {
   });
 }
 
-function place(path: readonly PropertyKey[]): string {
-  let written = '';
-  for (const key of path) written += typeof key === 'number' ? `[${key}]` : `.${String(key)}`;
-  return written === '' ? 'the file' : `incidents${written}`;
+function place({ path, message }: z.core.$ZodIssue): string {
+  return problemAt(path.length === 0 ? [] : ['incidents', ...path], message, 'the file');
 }

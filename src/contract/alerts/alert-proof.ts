@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { z } from 'zod';
 import { SightlineError } from '../core/errors.ts';
 import { equalHashes, hashSecret } from '../core/ids.ts';
+import { issueText, issueWords, problemAt } from '../core/json.ts';
 import type { AlertRequest, Warn } from './alerts.ts';
 
 /** Of one request. */
@@ -46,10 +47,10 @@ export function readAlertBody<Schema extends z.ZodType>(
   value: unknown,
   path: AlertPath = [],
 ): z.output<Schema> {
-  const read = schema.safeParse(value);
+  const read = schema.safeParse(value, issueWords);
   if (read.success) return read.data;
-  const issue = read.error.issues[0];
-  throw wrongAlert([...path, ...(issue?.path ?? [])], issue?.message ?? 'wrong');
+  const [issue] = read.error.issues;
+  throw new SightlineError('invalid_argument', `${issue && issueText(issue, path, 'The body')}.`);
 }
 
 /** Where in the body: names of members and positions in lists. */
@@ -57,11 +58,7 @@ export type AlertPath = readonly PropertyKey[];
 
 /** `alerts[3].title: <what is wrong>.` */
 export function wrongAlert(path: AlertPath, wrong: string): SightlineError {
-  const place = path
-    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
-    .join('')
-    .replace(/^\./, '');
-  return new SightlineError('invalid_argument', `${place || 'The body'}: ${wrong}.`);
+  return new SightlineError('invalid_argument', `${problemAt(path, wrong, 'The body')}.`);
 }
 
 /**

@@ -3,7 +3,18 @@ export * from './component.ts';
 export * from './errors.ts';
 export * from './connection-trouble.ts';
 export * from './ids.ts';
-export { bodyWithin, flag, isObject, nestsDeeperThan, parseJson, wholeNumber, type JsonObject } from './json.ts';
+export {
+  bodyWithin,
+  flag,
+  isObject,
+  issueText,
+  issueWords,
+  nestsDeeperThan,
+  parseJson,
+  problemAt,
+  wholeNumber,
+  type JsonObject,
+} from './json.ts';
 export { code, fenced, shortened } from './quote.ts';
 export type * from './instruments.ts';
 export * from './tool.ts';

@@ -6,6 +6,38 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+const missing = 'is missing';
+
+/** For `safeParse`: a member without a value is missing, whatever the schema expected. The schema's own messages go first. */
+export const issueWords: z.core.ParseContext<z.core.$ZodIssue> = {
+  error: ({ input, discriminator }) =>
+    input === undefined ||
+    (typeof discriminator === 'string' && isObject(input) && !Object.hasOwn(input, discriminator))
+      ? missing
+      : undefined,
+};
+
+/** A problem in one line: `chat_id is missing`, `alerts[3].title: expected a text`; of a union what each branch expects. */
+export function issueText(issue: z.core.$ZodIssue, at: readonly PropertyKey[] = [], whole = ''): string {
+  return problemAt([...at, ...issue.path], causeOf(issue).slice(0, 500), whole);
+}
+
+function causeOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'invalid_union' || issue.errors.length === 0 || issue.message !== 'Invalid input') {
+    return issue.message;
+  }
+  const branches = issue.errors.slice(0, 4).map((branch) => branch.map((inner) => issueText(inner)).join(', '));
+  return [...new Set(branches)].join(', or ');
+}
+
+/** @param whole what the value itself is called. */
+export function problemAt(path: readonly PropertyKey[], problem: string, whole = ''): string {
+  const steps = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`));
+  const place = steps.join('').replace(/^\./, '').slice(0, 200) || whole;
+  if (place === '') return problem;
+  return problem.startsWith(missing) ? `${place} ${problem}` : `${place}: ${problem}`;
+}
+
 /** Undefined where it is no JSON. */
 export function parseJson(text: string): unknown {
   try {

@@ -65,7 +65,8 @@ export function wholeGroup(sent: Json): Required<Pick<ScimGroupChange, 'displayN
   const [, listed] = attributes.findLast(([name]) => isMembers(name)) ?? [];
   const others = Object.fromEntries(attributes.filter(([name]) => !isMembers(name)));
   const { displayName, externalId } = readResource('Group', others);
-  if (typeof displayName !== 'string') throw invalid('A group needs a displayName');
+  if (typeof displayName !== 'string')
+    throw invalid(displayName === undefined ? 'displayName is missing' : 'displayName is a text');
   return {
     displayName,
     externalId: typeof externalId === 'string' ? externalId : null,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isObject, SightlineError } from '../../contract/core/index.ts';
+import { isObject, issueText, issueWords, SightlineError } from '../../contract/core/index.ts';
 import { attributeOf, checkSize, userSchema, type Json } from './schema.ts';
 
 /*
@@ -8,7 +8,9 @@ import { attributeOf, checkSize, userSchema, type Json } from './schema.ts';
  */
 
 const patchOp = z.object({
-  schemas: z.array(z.string()).refine((all) => all.includes('urn:ietf:params:scim:api:messages:2.0:PatchOp')),
+  schemas: z
+    .array(z.string())
+    .refine((all) => all.includes('urn:ietf:params:scim:api:messages:2.0:PatchOp'), 'that of a PatchOp is missing'),
   // Counted before any is looked at.
   Operations: z
     .array(z.unknown())
@@ -39,8 +41,11 @@ interface Operation {
 
 /** One for each attribute. */
 export function operationsOf(message: unknown): readonly Operation[] {
-  const parsed = patchOp.safeParse(message);
-  if (!parsed.success) throw invalid('A PatchOp has its schema and 1 to 100 Operations with op, path and value');
+  const parsed = patchOp.safeParse(message, issueWords);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.slice(0, 1).map((issue) => issueText(issue));
+    throw invalid(`A PatchOp has its schema and 1 to 100 Operations with op, path and value: ${problems.join()}`);
+  }
   const all = parsed.data.Operations.flatMap(({ op, path, value }): readonly Operation[] => {
     if (path !== undefined) return [{ op, path, value }];
     if (op === 'remove' || !isObject(value)) throw invalid('An operation without a path has an object as its value');
