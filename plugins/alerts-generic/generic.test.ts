@@ -84,7 +84,7 @@ describe('the generic alert', () => {
   });
 
   it.each([
-    ['no title', {}, /^title: /],
+    ['no title', {}, /^title is missing; /],
     ['a blank one', { title: ' ' }, /^title: expected a title/],
     ['a list of nothing that it knows', [{ title: '' }, { x: 1 }], /^\[0\]\.title: expected a title/],
     ['a list that is none', { alerts: 'x' }, /^alerts: /],
@@ -140,11 +140,63 @@ describe('the generic alert', () => {
     });
   });
 
+  it('warns once of each field that is left out or guessed', () => {
+    const of = (more: object) => readWith(input, { title: 'a', ...more });
+    const body = {
+      title: 'bad url',
+      url: 'javascript:alert(1)',
+      labels: { a: { b: 1 }, c: null, d: 1 },
+      starts_at: '2030-01-01T00:00:00Z',
+      ends_at: 'x',
+      severity: 'whatever',
+      description: { text: 'x' },
+      group: ['', 'x'],
+      fingerprint: ['x'],
+      services: [{ name: 'cart' }, 'checkout'],
+      servces: 'cart',
+      message: 'x',
+    };
+    const { notices, warnings } = readWith(input, body);
+    expect(notices).toMatchObject([{ severity: 'unknown', startsAt: now, labels: { d: '1' }, services: ['checkout'] }]);
+    expect(warnings).toEqual([
+      'fingerprint: expected a text; it is left out.',
+      'description: expected a text; it is left out.',
+      'severity: a word that is not known; the severity is unknown.',
+      'group: expected a text; it is left out.',
+      'starts_at: more than ten years ago, or an hour ahead; it is left out.',
+      'url: no http or https address, or one with a password in it; it is left out.',
+      'services: expected names; what is no text is left out.',
+      'labels: 1 of 2 are left out: a value is a text, a number or a boolean, and 64 are kept.',
+      'The body: there is no such key, and it is left out: "servces" (did you mean services?), "message".',
+      'ends_at: the alert is not resolved; it is left out.',
+    ]);
+    expect(
+      of({ status: 'resolved', starts_at: '2026-03-01T12:00:00Z', ends_at: '2026-03-01T11:00:00Z' }).warnings,
+    ).toEqual(['ends_at: before the start, or more than an hour ahead; it is left out.']);
+    expect(of({ services: Array.from({ length: 21 }, (_, index) => `s${index}`) }).warnings).toEqual([
+      'services: more than 20; the others are left out.',
+    ]);
+    for (const severity of ['unknown', 'none', '', null]) expect(of({ severity }).warnings).toEqual([]);
+    expect(of({ url: null, labels: {}, services: [], starts_at: '' }).warnings).toEqual([]);
+    const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`${index}${'x'.repeat(100)}`, 1]));
+    expect(of(many).warnings).toEqual([expect.stringMatching(/^The body: .{50,250}, 995 more\.$/)]);
+    expect(readWith(input, { alerts: [{ title: 'a', sevrity: 'high' }] }).warnings).toEqual([
+      'alerts[0]: there is no such key, and it is left out: "sevrity" (did you mean severity?).',
+    ]);
+  });
+
+  it('may name one service as service', () => {
+    expect(readWith(input, { title: 'a', service: 'cart', services: ['checkout'] })).toMatchObject({
+      notices: [{ services: ['checkout', 'cart'] }],
+      warnings: [],
+    });
+  });
+
   it('in a list is taken beside one that is not understood, with a word of that', () => {
     const { notices, warnings } = readWith(input, { alerts: [{ title: 'a' }, { x: 1 }, 5, { title: 'b' }] });
     expect(notices.map(({ title }) => title)).toEqual(['a', 'b']);
     expect(warnings).toEqual([
-      'Left out: alerts[1].title: expected a title; no mapping is for this body.',
+      'Left out: alerts[1].title is missing; no mapping is for this body.',
       'Left out: alerts[2]: expected an object.',
     ]);
   });
@@ -241,6 +293,7 @@ describe('a sender that is known', () => {
     const [[from], [to]] = [input.normalize(begun), input.normalize(over)];
     expect([from?.status, to?.status]).toEqual(['firing', 'resolved']);
     expect(to?.fingerprint).toBe(from?.fingerprint);
+    expect(readWith(input, over).warnings).toEqual([]);
   });
 
   it.each<[string, unknown, RegExp | undefined]>([

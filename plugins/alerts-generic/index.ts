@@ -11,9 +11,9 @@ import {
   type AlertRequest,
   type Warn,
 } from '../../src/contract/alerts/index.ts';
-import { apiVersion, definePlugin, isObject, parseJson } from '../../src/contract/core/index.ts';
+import { apiVersion, definePlugin, isObject, type JsonObject, parseJson } from '../../src/contract/core/index.ts';
 import { firstText, fits, mappingSchema, noticeOf, valueAt, type Mapping } from './mapping.ts';
-import { guessed, prepared, shipped } from './senders.ts';
+import { guessed, ours, prepared, shipped, unknownKeys } from './senders.ts';
 
 const configSchema = z.strictObject({
   mappings: z
@@ -43,11 +43,23 @@ function notice(item: unknown, mappings: readonly Mapping[], path: AlertPath, no
   if (!isObject(item)) throw wrongAlert(path, 'expected an object');
   const body = prepared(item);
   const mapping = mappings.find((each) => each.alerts === undefined && fits(body, each));
-  if (mapping !== undefined) return noticeOf(body, mapping, path, now, warn);
+  if (mapping !== undefined) {
+    const read = noticeOf(body, mapping, path, now, warn);
+    if (mapping === ours) remarkUnread(item, read, path, warn);
+    return read;
+  }
   const title = firstText(body, guessed.title);
-  if (title === undefined) throw wrongAlert([...path, 'title'], 'expected a title; no mapping is for this body');
+  if (title === undefined) throw wrongAlert([...path, 'title'], 'is missing; no mapping is for this body');
   warn(wrongAlert([...path, title.path], 'taken for the title; no mapping is for this body').message);
   return noticeOf(body, guessed, path, now, warn);
+}
+
+function remarkUnread(item: JsonObject, read: AlertNotice | undefined, path: AlertPath, warn: Warn): void {
+  const unknown = unknownKeys(item);
+  if (unknown !== undefined) warn(wrongAlert(path, unknown).message);
+  if (read?.status !== 'resolved' && firstText(item, 'ends_at') !== undefined) {
+    warn(wrongAlert([...path, 'ends_at'], 'the alert is not resolved; it is left out').message);
+  }
 }
 
 const instructions: AlertInput['instructions'] = ({ url, secret }) => `Post JSON, with the secret as a bearer token:

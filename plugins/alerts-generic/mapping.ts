@@ -59,10 +59,23 @@ const knownWords = new Map<string, Status>([
  * @param at where the item stands in the body.
  */
 export function noticeOf(item: unknown, mapping: Mapping, at: AlertPath, now: Date, warn: (warning: string) => void) {
-  const remark = (name: string, what: string): void => warn(wrongAlert([...at, name], what).message);
-  const text = (from: Paths): string | undefined => (from === undefined ? undefined : firstText(item, from)?.text);
-  const time = (from: Paths): Date | undefined => {
+  const told = new Set<string>();
+  const remark = (name: string, what: string): void => {
+    if (!told.has(name)) warn(wrongAlert([...at, name], what).message);
+    told.add(name);
+  };
+  const leaveOut = (from: Paths, why: string): void => {
+    const name = list(from).find((each) => isFilled(valueAt(item, each)));
+    if (name !== undefined) remark(name, `${why}; it is left out`);
+  };
+  const find = (from: Paths) => {
     const found = from === undefined ? undefined : firstText(item, from);
+    if (found === undefined) leaveOut(from, 'expected a text');
+    return found;
+  };
+  const text = (from: Paths): string | undefined => find(from)?.text;
+  const time = (from: Paths): Date | undefined => {
+    const found = find(from);
     if (found === undefined) return undefined;
     const read = alertTime(found.text);
     if (read === undefined)
@@ -73,36 +86,71 @@ export function noticeOf(item: unknown, mapping: Mapping, at: AlertPath, now: Da
     return read;
   };
 
-  const title = text(mapping.title);
+  const title = firstText(item, mapping.title)?.text;
   if (title === undefined) throw wrongAlert([...at, first(mapping.title)], 'expected a title');
   const status = statusOf();
   if (status === 'ignored') return undefined;
   const labels = labelsAt(item, mapping.labels);
   const services = list(mapping.services).flatMap((each) => namesIn(valueAt(item, each)));
   const environment = text(mapping.environment) ?? firstLabel(labels, environmentLabels);
-  const word = text(mapping.severity);
-  const key = list(mapping.fingerprint).flatMap((each) => scalar(valueAt(item, each)) ?? []);
-  return alertNotice(
-    {
-      fingerprint: key.join(' ') || fingerprintOf([title, environment ?? '', ...services], labels),
-      status,
-      title,
-      description: text(mapping.description),
-      severity: own(mapping.severities, word) ?? severityOf(word),
-      startsAt: time(mapping.starts_at),
-      endsAt: status === 'resolved' ? time(mapping.ends_at) : undefined,
-      // The core knows heartbeats by it.
-      labels: word?.toLowerCase() === 'none' ? { severity: word, ...labels } : labels,
-      group: text(mapping.group),
-      services,
-      environment,
-      urls: list(mapping.url).map((each) => scalar(valueAt(item, each))),
-    },
-    now,
-  );
+  const word = find(mapping.severity);
+  const key = list(mapping.fingerprint).flatMap((each) => {
+    const part = scalar(valueAt(item, each));
+    if (part === undefined) leaveOut(each, 'expected a text');
+    return part ?? [];
+  });
+  const draft = {
+    fingerprint: key.join(' ') || fingerprintOf([title, environment ?? '', ...services], labels),
+    status,
+    title,
+    description: text(mapping.description),
+    severity: severityIn(),
+    startsAt: time(mapping.starts_at),
+    endsAt: status === 'resolved' ? time(mapping.ends_at) : undefined,
+    // The core knows heartbeats by it.
+    labels: word?.text.toLowerCase() === 'none' ? { severity: word.text, ...labels } : labels,
+    group: text(mapping.group),
+    services,
+    environment,
+    urls: list(mapping.url).map((each) => scalar(valueAt(item, each))),
+  };
+  const notice = alertNotice(draft, now);
+  remarkBounds();
+  return notice;
+
+  /** What was read and does not fit into a notice. */
+  function remarkBounds(): void {
+    const { startsAt, endsAt } = draft;
+    if (startsAt && startsAt.getTime() !== notice.startsAt.getTime()) {
+      leaveOut(mapping.starts_at, 'more than ten years ago, or an hour ahead');
+    }
+    if (endsAt && endsAt.getTime() !== notice.endsAt?.getTime()) {
+      leaveOut(mapping.ends_at, 'before the start, or more than an hour ahead');
+    }
+    if (notice.url === undefined) leaveOut(mapping.url, 'no http or https address, or one with a password in it');
+    for (const each of list(mapping.services)) {
+      if ([valueAt(item, each)].flat().some(isObject)) remark(each, 'expected names; what is no text is left out');
+    }
+    if (new Set(services).size > 20) remark(first(mapping.services), 'more than 20; the others are left out');
+    const sent = Object.values(draft.labels).filter((value) => value !== null && value !== undefined).length;
+    const kept = Object.keys(notice.labels).length;
+    if (sent > kept) {
+      const why = 'a value is a text, a number or a boolean, and 64 are kept';
+      remark(first(mapping.labels), `${sent - kept} of ${sent} are left out: ${why}`);
+    }
+  }
+
+  function severityIn(): AlertNotice['severity'] {
+    const meant = own(mapping.severities, word?.text);
+    const severity = meant ?? severityOf(word?.text);
+    if (word !== undefined && meant === undefined && severity === 'unknown' && !/^(unknown|none)$/i.test(word.text)) {
+      remark(word.path, 'a word that is not known; the severity is unknown');
+    }
+    return severity;
+  }
 
   function statusOf(): Status {
-    const found = mapping.status === undefined ? undefined : firstText(item, mapping.status);
+    const found = find(mapping.status);
     const known = own(mapping.statuses, found?.text) ?? knownWords.get(found?.text.toLowerCase() ?? '');
     const status = known ?? own(mapping.statuses, '*');
     if (status !== undefined) {
@@ -175,6 +223,12 @@ function namesIn(value: unknown): readonly string[] {
 function scalar(value: unknown): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}
+
+/** Whether it says something. Uptime Kuma sends `https://` for no address. */
+function isFilled(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
+  return !/^(https?:\/\/)?$/.test(scalar(value) ?? '');
 }
 
 function own<Value>(words: Readonly<Record<string, Value>> | undefined, word: string | undefined): Value | undefined {

@@ -1,8 +1,9 @@
-import { isObject } from '../../src/contract/core/index.ts';
+import { isObject, type JsonObject } from '../../src/contract/core/index.ts';
+import { nearestName } from '../../src/contract/core/spelling.ts';
 import { valueAt, type Mapping } from './mapping.ts';
 
-/** Our own format, which docs/alerts.md describes; what it does not name is ignored. */
-const ours: Mapping = {
+/** Our own format, which docs/alerts.md describes; what it does not name is left out, with a warning. */
+export const ours: Mapping = {
   name: 'Sightline',
   has: ['title'],
   title: 'title',
@@ -13,11 +14,25 @@ const ours: Mapping = {
   group: 'group',
   starts_at: 'starts_at',
   ends_at: 'ends_at',
-  services: 'services',
+  services: ['services', 'service'],
   environment: 'environment',
   url: 'url',
   labels: 'labels',
 };
+
+const { name: _, has: __, ...fields } = ours;
+const keys: ReadonlySet<string> = new Set(Object.values(fields).flat().map(String));
+
+/** The keys of an alert in our format that are not read, as a warning says it: the first five. */
+export function unknownKeys(alert: JsonObject): string | undefined {
+  const unknown = Object.keys(alert).filter((key) => !keys.has(key));
+  const named = unknown.slice(0, 5).map((key) => {
+    const near = nearestName(key, keys);
+    return `${JSON.stringify(key.slice(0, 30))}${near === undefined ? '' : ` (did you mean ${near}?)`}`;
+  });
+  if (unknown.length > named.length) named.push(`${unknown.length - named.length} more`);
+  return unknown.length === 0 ? undefined : `there is no such key, and it is left out: ${named.join(', ')}`;
+}
 
 /** What common senders post, which is fixed or their default. The first that fits counts. */
 export const shipped: readonly Mapping[] = [
@@ -55,6 +70,7 @@ export const shipped: readonly Mapping[] = [
     description: 'data.description_text',
     status: 'action',
     severity: 'action',
+    severities: { resolved: 'unknown' },
     fingerprint: 'data.metric_alert.id',
     starts_at: 'data.metric_alert.date_started',
     ends_at: 'data.metric_alert.date_closed',

@@ -18,7 +18,7 @@ export interface AlertInput {
   instructions(source: { readonly url: string; readonly secret: string }): string;
 }
 
-/** One sentence, with the place in the body and none of its text. */
+/** One sentence, with the place in the body and none of its values. */
 export type Warn = (warning: string) => void;
 
 export interface AlertRequest {
