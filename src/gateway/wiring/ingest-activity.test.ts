@@ -8,7 +8,7 @@ import { newId, type OrganizationId } from '../../contract/core/index.ts';
 import type { Storage } from '../../contract/storage/index.ts';
 import type { TelemetrySink } from '../../contract/telemetry/index.ts';
 import { ActivityLog } from '../../telemetry/ingest/activity.ts';
-import { crowdingFinding, organizationActivity } from './ingest-activity.ts';
+import { activityFinding, crowdingFinding, organizationActivity } from './ingest-activity.ts';
 
 describe('organizations that send at once', () => {
   const [acme, globex]: readonly OrganizationId[] = [newId('org'), newId('org')];
@@ -53,4 +53,21 @@ describe('organizations that send at once', () => {
     expect(crowded).toMatch(/More organizations send at once/);
     expect(crowded).not.toMatch(/\b[12]\b|org_/);
   });
+});
+
+it('tells the operator of a refusal whether its token was wrong, or never read', async () => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'sightline-'));
+  try {
+    const log = new ActivityLog(dataDirectory, 0, silentLogger, () => new Date());
+    log.refused({ cause: 'HTTP 405', reason: 'This is sent by POST.', userAgent: 'curl' });
+    log.refused({ cause: 'HTTP 401: foreign', reason: 'No ingest token.', userAgent: 'curl' });
+    await log.stop();
+    const { hint = '' } = await activityFinding(dataDirectory);
+    expect(hint.split('\n').toSorted()).toEqual([
+      '1 before a token was read, by curl: This is sent by POST.',
+      '1 without a valid token, by curl: No ingest token.',
+    ]);
+  } finally {
+    await rm(dataDirectory, { recursive: true });
+  }
 });

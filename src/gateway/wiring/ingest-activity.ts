@@ -57,8 +57,9 @@ export async function activityFinding(dataDirectory: string): Promise<Omit<Findi
       ? 'no telemetry came in yet'
       : `last came in ${new Date(newest.at).toISOString()} from ${newest.service || 'a service without a name'}`;
   if (refusals.length === 0) return { status: 'ok', detail: `${came}; nothing refused in the last hour` };
-  const told = refusals.slice(0, mostTold).map(({ count, organization, reason, userAgent }) => {
-    const whose = organization === undefined ? 'without a valid token' : `of ${organization}`;
+  const told = refusals.slice(0, mostTold).map(({ count, organization, cause, reason, userAgent }) => {
+    const nobodys = cause.startsWith('HTTP 401') ? 'without a valid token' : 'before a token was read';
+    const whose = organization === undefined ? nobodys : `of ${organization}`;
     return `${count} ${whose}, by ${userAgent || 'a sender without a name'}: ${reason}`;
   });
   const more = refusals.length > mostTold ? ` And ${refusals.length - mostTold} causes more.` : '';

@@ -8,18 +8,21 @@ import { recordLimits } from './limits.ts';
 export class OtlpRefusal extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** Which of the few causes of this status it is: it is counted by it, so it holds nothing of a sender's. */
+  readonly kind: string;
 
-  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}, kind = '') {
     super(message);
     this.name = 'OtlpRefusal';
     this.status = status;
     this.headers = headers;
+    this.kind = kind;
   }
 }
 
 /** Refused for now: by the protocol only 429, 502, 503 and 504 are sent again. */
-export function retryLater(status: 429 | 503, message: string, seconds: number): OtlpRefusal {
-  return new OtlpRefusal(status, message, { 'retry-after': String(seconds) });
+export function retryLater(status: 429 | 503, message: string, seconds: number, kind = message): OtlpRefusal {
+  return new OtlpRefusal(status, message, { 'retry-after': String(seconds) }, kind);
 }
 
 /** google.rpc.Code */

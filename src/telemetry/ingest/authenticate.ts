@@ -19,18 +19,24 @@ export async function authenticate(
       request.headers.authorization === undefined ? 'An ingest token is needed.' : 'No token is read in Authorization.';
     throw unauthenticated(
       `${what} Send x-api-key: TOKEN, Authorization: Bearer TOKEN, or it as the password of Basic.`,
+      'none',
     );
   }
-  const found = await directory.ingestTokenByHash(hashSecret(token));
-  if (found === undefined) throw unauthenticated('The ingest token is not valid, or was revoked.');
-  return found.organizationId;
+  const found = token.length > longestToken ? undefined : await directory.ingestTokenByHash(hashSecret(token));
+  if (found !== undefined) return found.organizationId;
+  throw token.startsWith('it_') && token.length <= longestToken
+    ? unauthenticated('The ingest token is not valid, or was revoked.')
+    : unauthenticated(
+        'What was sent as the token is no ingest token. Those begin with it_ and have 46 characters; sightline ingest show prints one.',
+        'foreign',
+      );
 }
 
 function tokenOf({ headers, url = '' }: Pick<IncomingMessage, 'headers' | 'url'>): string | undefined {
   const { authorization } = headers;
   const key = headers['x-api-key'] ?? ofQuery(url);
   const token = authorization === undefined ? key : ofAuthorization(authorization);
-  return typeof token === 'string' && token !== '' && token.length <= longestToken ? token : undefined;
+  return typeof token === 'string' && token !== '' ? token : undefined;
 }
 
 /** Of a webhook that sends no headers; addresses come into the logs of proxies, so nothing else is sent that way. */
@@ -52,6 +58,6 @@ function ofAuthorization(value: string): string | undefined {
   return colon === -1 ? undefined : pair.slice(colon + 1);
 }
 
-function unauthenticated(message: string): OtlpRefusal {
-  return new OtlpRefusal(401, message, { 'www-authenticate': 'Bearer realm="otlp"' });
+function unauthenticated(message: string, kind = ''): OtlpRefusal {
+  return new OtlpRefusal(401, message, { 'www-authenticate': 'Bearer realm="otlp"' }, kind);
 }

@@ -107,7 +107,8 @@ export async function inflate(body: Buffer, coding: Coding, limits: BodyLimits, 
       const chunkSize = Math.max(64, Math.min(most, largestChunk));
       return await decompress(body, { ...options, maxOutputLength: most, chunkSize });
     } catch (error) {
-      if (errorCode(error) !== 'ERR_BUFFER_TOO_LARGE') throw new OtlpRefusal(400, `The body is not ${coding}.`);
+      if (errorCode(error) !== 'ERR_BUFFER_TOO_LARGE')
+        throw new OtlpRefusal(400, `The body is not ${coding}.`, {}, coding);
       if (most >= limits.bytes) throw tooLarge(limits);
       most = limits.bytes;
     }

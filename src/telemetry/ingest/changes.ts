@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isObject, parseJson } from '../../contract/core/index.ts';
+import { isObject, issueText, issueWords, parseJson } from '../../contract/core/index.ts';
 import { nestsDeeperThan } from '../../contract/core/json.ts';
 import { OtlpRefusal } from './answers.ts';
 
@@ -26,7 +26,14 @@ const address = z
   .url({ protocol: /^https?$/, error: 'is no http address' })
   .max(2000)
   .refine((url) => !URL.canParse(url) || new URL(url).password === '', 'has a password in it');
-const time = z.union([z.iso.datetime({ offset: true }).transform((at) => Date.parse(at)), z.int().positive()], {
+const inPlace = 'send milliseconds since 1970, or RFC 3339';
+/** As seconds the first is of the year 5138, as milliseconds of 1973; the second is that in microseconds. */
+const milliseconds = z
+  .int()
+  .positive()
+  .refine((time) => time >= 1e11, `looks like seconds; ${inPlace}`)
+  .refine((time) => time < 1e14, `looks like micro- or nanoseconds; ${inPlace}`);
+const time = z.union([z.iso.datetime({ offset: true }).transform((at) => Date.parse(at)), milliseconds], {
   error: 'is neither RFC 3339 nor milliseconds since 1970',
 });
 
@@ -94,17 +101,19 @@ const auditEntry = z
 /** The change in a body; undefined for a message of LaunchDarkly that is about no flag. Throws a refusal. */
 export function readChange(body: Buffer): Change | undefined {
   const json = nestsDeeperThan(body, changeLimits.depth) ? undefined : parseJson(body.toString('utf8'));
-  if (!isObject(json)) throw new OtlpRefusal(400, 'The body is no JSON object.');
+  if (!isObject(json)) throw new OtlpRefusal(400, 'The body is no JSON object.', {}, 'body');
   const isAuditEntry = !('what' in json) && '_id' in json && 'kind' in json;
   const given: unknown = isAuditEntry ? checked(auditEntry, json) : json;
   return given === undefined ? undefined : checked(changeShape, given);
 }
 
 function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const read = schema.safeParse(value);
+  const read = schema.safeParse(value, issueWords);
   if (read.success) return read.data;
-  const problems = read.error.issues.slice(0, 5).map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`);
-  throw new OtlpRefusal(400, `This is no change that can be kept. ${problems.join('; ')}.`);
+  const { issues } = read.error;
+  const problems = issues.slice(0, 5).map((issue) => issueText(issue));
+  const kind = `${String(issues[0]?.path[0] ?? 'body')} ${issues[0]?.code}`;
+  throw new OtlpRefusal(400, `This is no change that can be kept. ${problems.join('; ')}.`, {}, kind);
 }
 
 /** As OTLP/JSON logs. */

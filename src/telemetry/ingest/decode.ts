@@ -24,7 +24,7 @@ export type Decoded =
       /** The name of the first service in it; '' where none has one. */
       readonly service: string;
     }
-  | { readonly ok: false; readonly refused: Refused; readonly message: string };
+  | { readonly ok: false; readonly refused: Refused; readonly message: string; readonly kind: string };
 
 interface RecordDecoder {
   readonly table: TableWriter;
@@ -67,7 +67,10 @@ export function decodeRequest(
   } catch (error) {
     // What was half written is of no use to the next request.
     delete decoders[signal];
-    if (error instanceof OtlpDecodeError) return { ok: false, refused: error.refused, message: error.message };
+    if (error instanceof OtlpDecodeError) {
+      const { refused, message, kind } = error;
+      return { ok: false, refused, message, kind };
+    }
     throw error;
   }
 }

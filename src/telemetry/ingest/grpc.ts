@@ -142,7 +142,7 @@ export function createGrpcFront(
 function message(body: Buffer, headers: IncomingHttpHeaders): ReturnType<Incoming['message']> {
   const bytes = body.subarray(5);
   if (body.length < 5 || body.readUInt32BE(1) !== bytes.length) {
-    throw new OtlpRefusal(400, 'The call must hold one message, whole.');
+    throw new OtlpRefusal(400, 'The call must hold one message, whole.', {}, 'message');
   }
   const coding = codings.get(headers['grpc-encoding']?.toString().toLowerCase() ?? '');
   return { bytes, coding: body[0] === 0 ? undefined : coding };

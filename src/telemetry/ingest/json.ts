@@ -26,7 +26,7 @@ export function encodeJson(signal: Signal, body: Uint8Array, unknown = new Unkno
     writeMessage(out, requests[signal], document, 0, unknown);
   } catch (error) {
     if (error instanceof JsonFieldError)
-      throw new OtlpDecodeError(`The field ${error.path.slice(1)} ${error.message}.`);
+      throw new OtlpDecodeError(`The field ${error.path.slice(1)} ${error.message}.`, 'malformed', 'field');
     throw error;
   }
   return out.finish();

@@ -282,7 +282,11 @@ class Receiver implements OtlpReceiver {
       let warning = '';
       const isNew = await this.#changes.store(key, async () => {
         const { rejected, reasons, altered } = await this.#store(logs, organizationId, 'logs', 'json', event);
-        if (rejected > 0) throw new OtlpRefusal(400, `The change was not stored: ${reasons[0]?.[0] ?? 'rejected'}.`);
+        if (rejected > 0) {
+          // Behind the semicolon is advice for OTLP, which wants nanoseconds.
+          const [reason = 'rejected'] = reasons[0]?.[0].split(';', 1) ?? [];
+          throw new OtlpRefusal(400, `The change was not stored: ${reason}.`, {}, reason);
+        }
         warning = altered;
       });
       return { stored: true, ...(!isNew && { repeated: true }), ...(warning !== '' && { warning }) };
@@ -300,7 +304,10 @@ class Receiver implements OtlpReceiver {
     const nowMs = this.#options.now().getTime();
     const oldestMs = nowMs - this.#options.retentionDays() * dayMs;
     const decoded = await this.#pool.decode(organizationId, signal, encoding, body, nowMs, oldestMs);
-    if (!decoded.ok) throw new OtlpRefusal(decoded.refused === 'malformed' ? 400 : 413, decoded.message);
+    if (!decoded.ok) {
+      const { refused, message, kind } = decoded;
+      throw new OtlpRefusal(refused === 'malformed' ? 400 : 413, message, {}, kind);
+    }
     if (decoded.batches.length > 0) {
       await logs.append(organizationId, decoded.batches);
       this.#activity.arrived(organizationId, decoded.service);
@@ -347,11 +354,11 @@ class Receiver implements OtlpReceiver {
 
   #refuse(error: unknown, sender: Sender): OtlpRefusal {
     const refusal = this.#refusalOf(error);
-    const { status } = refusal;
+    const { status, kind } = refusal;
     if (status === 429 || status === 503) {
       this.#options.instruments?.refused('ingest', status === 429 ? 'rate_limited' : 'unavailable');
     }
-    this.#activity.refused({ ...sender, cause: `HTTP ${status}`, reason: refusal.message });
+    this.#activity.refused({ ...sender, cause: `HTTP ${status}${kind && `: ${kind}`}`, reason: refusal.message });
     return refusal;
   }
 
@@ -365,7 +372,7 @@ class Receiver implements OtlpReceiver {
     }
     const id = randomUUID();
     this.#logger.error({ error, request_id: id }, 'an OTLP request failed');
-    return retryLater(503, `The request failed. The cause is in the log under ${id}.`, 5);
+    return retryLater(503, `The request failed. The cause is in the log under ${id}.`, 5, 'failed');
   }
 }
 
@@ -435,5 +442,5 @@ const taken = 'gzip, deflate, zstd, identity';
 /** Before the body comes. gRPC says the coding of its messages in a header of its own. */
 function refuseUnknownCoding({ 'content-encoding': ofBody, 'grpc-encoding': ofMessages }: IncomingHttpHeaders): void {
   if ([ofBody, ofMessages?.toString()].every((coding) => codings.has(codingOf(coding)))) return;
-  throw new OtlpRefusal(415, `The content encoding must be one of ${taken}.`, { 'accept-encoding': taken });
+  throw new OtlpRefusal(415, `The content encoding must be one of ${taken}.`, { 'accept-encoding': taken }, 'encoding');
 }

@@ -4,11 +4,14 @@ export type Refused = 'malformed' | 'tooLarge' | 'tooMuchWork';
 /** The sender's bytes are not taken; the text is ours and goes into the answer. */
 export class OtlpDecodeError extends Error {
   readonly refused: Refused;
+  /** One of few, for counting: holds nothing of a sender's. */
+  readonly kind: string;
 
-  constructor(message: string, refused: Refused = 'malformed') {
+  constructor(message: string, refused: Refused = 'malformed', kind = message) {
     super(message);
     this.name = 'OtlpDecodeError';
     this.refused = refused;
+    this.kind = kind;
   }
 }
 
