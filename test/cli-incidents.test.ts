@@ -45,17 +45,54 @@ describe('sightline incident', () => {
     for (const fact of ['created', 'triage', 'external: Stripe', 'resolution']) expect(timeline).toContain(fact);
   });
 
+  it('refuses a blank title, and an address that no member has, and names the assignee', async () => {
+    for (const args of [
+      ['create', ''],
+      ['create', ' '],
+      ['update', 'INC-1', '--title', ' '],
+    ]) {
+      expect(await refused(...args)).toContain('The title of an incident is blank.');
+    }
+    const nobody = 'nobody@acme.example';
+    for (const args of [
+      ['create', 'x', '--assignee', nobody],
+      ['update', 'INC-1', '--assignee', nobody],
+      ['update', 'INC-1', '--waiting-on', 'human', '--waiting-name', nobody],
+    ]) {
+      expect(await refused(...args)).toContain('No member has the address "nobody@acme.example".');
+    }
+    expect((await box.run('user', 'create', '--org', 'Acme', '--email', 'ada@acme.example')).code).toBe(0);
+    expect(await run('create', 'Assigned', '--assignee', 'ADA@acme.example')).toBe(
+      'INC-2 is open, assigned to ADA@acme.example.\n',
+    );
+    expect(
+      await run(
+        'update',
+        'INC-2',
+        '--assignee',
+        'ada@acme.example',
+        '--waiting-on',
+        'external',
+        '--waiting-name',
+        nobody,
+      ),
+    ).toBe('INC-2 is triage, unknown, assigned to ada@acme.example, and waits on external (nobody@acme.example).\n');
+    expect(await run('update', 'INC-2', '--assignee', '', '--waiting-on', 'none')).toBe(
+      'INC-2 is triage, unknown, assigned to nobody, and waits on none.\n',
+    );
+  });
+
   it('takes and gives JSON, and ends one incident as a duplicate of another', async () => {
     const given = ['create', 'Again', '--started-at', '2026-03-01T14:00:00Z', '--assignee', 'ada@acme.example'];
-    expect(await json(...given)).toMatchObject({ key: 'INC-2', severity: 'unknown', status: 'triage' });
-    await run('update', 'INC-2', '--assignee', '', '--title', 'Once more');
-    expect(await json('resolve', 'inc-2', '--as', 'duplicate', '--duplicate-of', 'INC-1')).toMatchObject({
+    expect(await json(...given)).toMatchObject({ key: 'INC-3', severity: 'unknown', status: 'triage' });
+    await run('update', 'INC-3', '--assignee', '', '--title', 'Once more');
+    expect(await json('resolve', 'inc-3', '--as', 'duplicate', '--duplicate-of', 'INC-1')).toMatchObject({
       title: 'Once more',
       status: 'resolved',
       resolution: 'duplicate',
       duplicate_of: 'INC-1',
     });
-    const entries = z.array(z.object({ change: z.string() })).parse(await json('timeline', 'INC-2'));
+    const entries = z.array(z.object({ change: z.string() })).parse(await json('timeline', 'INC-3'));
     expect(entries.map(({ change }) => change)).toEqual(['created', 'title', 'assignee', 'status', 'resolution']);
     expect(await run('list', '--severity', 'high', '--status', 'resolved')).toContain('INC-1');
   });
@@ -65,21 +102,21 @@ describe('sightline incident', () => {
     const file = join(box.directory, 'document.md');
     for (const text of ['# First', '# Second']) {
       await writeFile(file, text);
-      await run('document', 'INC-3', '--write', file);
+      await run('document', 'INC-4', '--write', file);
     }
-    expect(await run('document', 'INC-3')).toBe('# Second\n');
-    expect(await run('document', 'INC-3', '--revision', '1')).toBe('# First\n');
-    expect(await json('document', 'INC-3', '--versions')).toMatchObject([{ version: 2 }, { version: 1 }]);
-    expect(await refused('document', 'INC-3', '--revision', '9')).toContain('INC-3 has no such document.');
+    expect(await run('document', 'INC-4')).toBe('# Second\n');
+    expect(await run('document', 'INC-4', '--revision', '1')).toBe('# First\n');
+    expect(await json('document', 'INC-4', '--versions')).toMatchObject([{ version: 2 }, { version: 1 }]);
+    expect(await refused('document', 'INC-4', '--revision', '9')).toContain('INC-4 has no such document.');
   });
 
   it('says what is wrong', async () => {
     expect(await refused('show', 'INC-99')).toContain('There is no incident "INC-99".');
     expect(await refused('create', 'x', '--severity', 'awful')).toContain('critical, high, medium, low, unknown');
-    expect(await refused('update', 'INC-3')).toContain('Nothing was said to change.');
-    expect(await refused('update', 'INC-3', '--waiting-reason', 'x')).toContain('--waiting-on');
-    expect(await refused('resolve', 'INC-3')).toContain("'--as' not specified");
-    expect(await refused('resolve', 'INC-3', '--as', 'duplicate')).toContain('names the incident that it repeats');
+    expect(await refused('update', 'INC-4')).toContain('Nothing was said to change.');
+    expect(await refused('update', 'INC-4', '--waiting-reason', 'x')).toContain('--waiting-on');
+    expect(await refused('resolve', 'INC-4')).toContain("'--as' not specified");
+    expect(await refused('resolve', 'INC-4', '--as', 'duplicate')).toContain('names the incident that it repeats');
     expect(await refused('create', 'x', '--started-at', 'yesterday')).toContain('2026-03-01T14:00:00Z');
   });
 });

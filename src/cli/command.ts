@@ -128,6 +128,16 @@ export async function organizationsOf(
   return name === undefined ? workspace.storage.directory.organizations() : [await findOrganization(workspace, name)];
 }
 
+/** A command for the terminal, with the organization where this one named it. */
+export function toPaste(command: string, org: string | undefined): string {
+  return org === undefined ? command : `${command} --org ${shellWord(org)}`;
+}
+
+/** A text as one word of a shell. */
+export function shellWord(text: string): string {
+  return /^[\w%+,./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
 export const orgOption = ['--org <name>', 'organization, by name or id (default: the only one)'] as const;
 export const orgShape = z.object({ org: z.string().optional() });
 

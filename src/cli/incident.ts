@@ -30,7 +30,7 @@ export const document: Add = (group, output) => {
     .option('--versions', 'who wrote which version and when')
     .option('--write <file>', 'write a new version from Markdown');
   actOnIncidents(command, output, shape, async (workspace, { options, operands: [key = ''] }) => {
-    const { id, key: name } = await findIncident(workspace, key);
+    const { id, key: name } = await findIncident(workspace, key, options.org);
     if (options.write !== undefined) {
       const { version } = await workspace.incidents.writeDocument(id, options.write, operator());
       return output.result({ key: name, version }, () => `${name} has version ${version} of its document.`);

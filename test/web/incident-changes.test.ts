@@ -56,6 +56,18 @@ describe('the page where an incident is changed', () => {
     expect(timeline.slice(1).map(({ change: what }) => what)).toEqual(['status', 'waiting_on', 'severity', 'assignee']);
   });
 
+  it('takes no address that is not a member’s', async () => {
+    const incident = await create();
+    for (const fields of [{ assignee: 'nobody@x.example' }, { party: 'human', name: 'nobody@x.example' }]) {
+      const refused = await change(incident, fields);
+      expect([refused.status, readable(refused.text)]).toEqual([
+        400,
+        expect.stringContaining('No member has the address'),
+      ]);
+    }
+    expect(await now(incident)).toEqual(incident);
+  });
+
   it('takes how it ended, which the incident then shows', async () => {
     const [original, incident] = [await create(), await create({ waitingOn: { party: 'human' } })];
     await change(incident, { status: 'resolved', resolution: 'duplicate', duplicate_of: original.key });

@@ -42,7 +42,7 @@ export function applyPatch(
     const { resolution: _, ...rest } = next;
     next = { ...rest, ...(resolution && { resolution }) };
   }
-  if (patch.title !== undefined && patch.title !== incident.title) {
+  if (patch.title !== undefined && titled(patch.title) !== incident.title) {
     changes.push({ change: 'title', from: incident.title, to: patch.title });
     next = { ...next, title: patch.title };
   }
@@ -73,6 +73,14 @@ export function applyPatch(
     next = { ...next, finding: patch.finding };
   }
   return { incident: changes.length === 0 ? incident : { ...next, updatedAt: now }, changes };
+}
+
+/** The title; `invalid_argument` for a blank one. */
+export function titled(title: string): string {
+  if (title.trim() !== '') return title;
+  throw new SightlineError('invalid_argument', 'The title of an incident is blank.', {
+    hint: 'Say in a few words what is wrong.',
+  });
 }
 
 /** The status with the times that belong to it: leaving `mitigated` or `resolved` for an earlier one takes them back. */

@@ -16,7 +16,7 @@ import {
 import { sha256 } from '../columns.ts';
 import type { Scope } from '../scope.ts';
 import { joinGroup, servicesGroup } from './alerts/alert-rows.ts';
-import { applyPatch, type Change, waiting } from './incident-changes.ts';
+import { applyPatch, type Change, waiting, titled } from './incident-changes.ts';
 import { addDocument, requireMet, toVersion, versions, record, toEntry } from './incident-timeline.ts';
 import { incidentKey, incidentNumber, listIncidents, serviceHash, toIncident, toIncidentRow } from './incident-rows.ts';
 import { OrganizationRepository } from './repository.ts';
@@ -123,7 +123,7 @@ function newIncident(
     organizationId,
     number,
     key,
-    title: input.title,
+    title: titled(input.title),
     summary: input.summary ?? '',
     status,
     severity: input.severity,

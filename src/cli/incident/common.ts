@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
 import type { Incident, WaitingOn, Workspace } from '../../contract/storage/index.ts';
-import { actInOrganization, type Call } from '../command.ts';
+import { actInOrganization, toPaste, type Call } from '../command.ts';
 import type { Output } from '../output.ts';
 
 /** Adds one command below `sightline incident`. */
@@ -21,11 +21,11 @@ export function actOnIncidents<Shape extends z.ZodType<{ readonly org?: string |
 }
 
 /** By key or id; `not_found` when there is none. */
-export async function findIncident({ incidents }: Workspace, name: string): Promise<Incident> {
+export async function findIncident({ incidents }: Workspace, name: string, org: string | undefined): Promise<Incident> {
   const found = await incidents.get(name);
   if (found !== undefined) return found;
   throw new SightlineError('not_found', `There is no incident ${JSON.stringify(name.slice(0, 64))}.`, {
-    hint: 'sightline incident list names those there are.',
+    hint: `${toPaste('sightline incident list', org)} names those there are.`,
   });
 }
 
@@ -63,6 +63,7 @@ export function incidentJson(incident: Incident) {
     title: incident.title,
     status: incident.status,
     severity: incident.severity,
+    assignee: incident.assignee,
     waiting_on: incident.waitingOn.party,
     started_at: incident.startedAt.toISOString(),
   };

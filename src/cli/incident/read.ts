@@ -14,8 +14,8 @@ import { actOnIncidents, type Add, findIncident, incidentJson, waitingText, word
 
 export const show: Add = (group, output) => {
   const command = orgCommand(group, 'show <key>', 'an incident, who it waits on and why, and the findings');
-  actOnIncidents(command, output, orgShape, async (workspace, { operands: [key = ''] }) => {
-    const incident = await findIncident(workspace, key);
+  actOnIncidents(command, output, orgShape, async (workspace, { options: { org }, operands: [key = ''] }) => {
+    const incident = await findIncident(workspace, key, org);
     const chosen = chooseInvestigation(await workspace.investigations.ofIncident(incident.id));
     output.result(json(incident, chosen), () => text(incident, chosen));
   });
@@ -29,7 +29,6 @@ function json(incident: Incident, chosen: Investigation | undefined) {
     summary: incident.summary,
     services: incident.services,
     environment: incident.environment,
-    assignee: incident.assignee,
     resolution: incident.resolution?.kind,
     duplicate_of: incident.resolution?.duplicateOf,
     mitigated_at: incident.mitigatedAt?.toISOString(),
@@ -75,8 +74,8 @@ function text(incident: Incident, chosen: Investigation | undefined): string {
 
 export const timeline: Add = (group, output) => {
   const command = orgCommand(group, 'timeline <key>', 'who changed what and when, oldest first');
-  actOnIncidents(command, output, orgShape, async (workspace, { operands: [key = ''] }) => {
-    const entries = await workspace.incidents.timeline((await findIncident(workspace, key)).id);
+  actOnIncidents(command, output, orgShape, async (workspace, { options: { org }, operands: [key = ''] }) => {
+    const entries = await workspace.incidents.timeline((await findIncident(workspace, key, org)).id);
     const rows = entries.map(({ at, actor, change, from, to }) => ({
       at: at.toISOString(),
       actor: { kind: actor.kind, name: actor.name },

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
-import { incidentStatuses, resolutions, severities, waitingParties } from '../../contract/storage/index.ts';
+import {
+  incidentStatuses,
+  requireMembers,
+  resolutions,
+  severities,
+  waitingParties,
+} from '../../contract/storage/index.ts';
 import { operator, orgCommand, orgShape } from '../command.ts';
 import { readInput } from '../ingest.ts';
 import { actOnIncidents, type Add, collect, defined, findIncident, incidentJson, waitingText, word } from './common.ts';
@@ -38,12 +44,15 @@ export const update: Add = (group, output) => {
     output,
     updateShape.transform(patchOf),
     async (workspace, { options, operands: [key = ''] }) => {
-      const { id } = await findIncident(workspace, key);
-      const changed = await workspace.incidents.update(id, options.patch, operator());
+      const { org, patch } = options;
+      const { id } = await findIncident(workspace, key, org);
+      await requireMembers(workspace.members, patch);
+      const changed = await workspace.incidents.update(id, patch, operator());
+      const assigned = patch.assignee === undefined ? '' : ` assigned to ${changed.assignee ?? 'nobody'},`;
       output.result(
         incidentJson(changed),
         () =>
-          `${changed.key} is ${changed.status}, ${changed.severity}, and waits on ${waitingText(changed.waitingOn)}.`,
+          `${changed.key} is ${changed.status}, ${changed.severity},${assigned} and waits on ${waitingText(changed.waitingOn)}.`,
       );
     },
   );
@@ -78,8 +87,8 @@ export const resolve: Add = (group, output) => {
     .option('--duplicate-of <key>', 'the incident that a duplicate repeats');
   const updateShape = orgShape.extend({ as: word(resolutions, 'resolution'), duplicateOf: z.string().optional() });
   actOnIncidents(command, output, updateShape, async (workspace, { options, operands: [key = ''] }) => {
-    const { as: kind, duplicateOf } = options;
-    const { id } = await findIncident(workspace, key);
+    const { org, as: kind, duplicateOf } = options;
+    const { id } = await findIncident(workspace, key, org);
     const resolution = defined({ kind, duplicateOf });
     const changed = await workspace.incidents.update(id, { status: 'resolved', resolution }, operator());
     output.result(
@@ -108,13 +117,17 @@ export const create: Add = (group, output) => {
     .option('--assignee <address>', 'the member who is responsible')
     .option('--started-at <time>', 'RFC 3339 (default: now)')
     .option('--document <file>', 'Markdown, the first version of its document');
-  actOnIncidents(command, output, shape, async ({ incidents }, { options, operands: [title = ''] }) => {
+  actOnIncidents(command, output, shape, async ({ incidents, members }, { options, operands: [title = ''] }) => {
     const { org: _, service: services, startedAt = new Date(), ...rest } = options;
+    await requireMembers(members, defined({ assignee: rest.assignee }));
     const incident = await incidents.create(
       defined({ title, source: 'command line', startedAt, services, ...rest }),
       operator(),
     );
-    output.result(incidentJson(incident), () => `${incident.key} is open.`);
+    output.result(
+      incidentJson(incident),
+      () => `${incident.key} is open${incident.assignee === undefined ? '' : `, assigned to ${incident.assignee}`}.`,
+    );
   });
 };
 

@@ -1,4 +1,6 @@
-import type { IncidentId, InvestigationId, OrganizationId } from '../core/ids.ts';
+import { SightlineError } from '../core/errors.ts';
+import { foldCase, type IncidentId, type InvestigationId, type OrganizationId } from '../core/ids.ts';
+import type { MemberRepository } from './access.ts';
 import type { Finding } from './investigation.ts';
 import type { Actor, Page } from './record.ts';
 
@@ -110,6 +112,7 @@ export interface Incident {
 }
 
 export interface NewIncident {
+  /** Blank is `invalid_argument`, in a patch too. */
   readonly title: string;
   readonly summary?: string;
   readonly status?: IncidentStatus;
@@ -142,6 +145,22 @@ export interface IncidentPatch {
   readonly resolution?: Resolution;
   readonly finding?: Finding;
   readonly alerts?: readonly Alert[];
+}
+
+/** Throws `invalid_argument` for an assignee, or the address of a person waited on, that is no member's. */
+export async function requireMembers(
+  members: Pick<MemberRepository, 'list'>,
+  { assignee, waitingOn }: Pick<IncidentPatch, 'assignee' | 'waitingOn'>,
+): Promise<void> {
+  const { party, name = '' } = waitingOn ?? {};
+  const named = [assignee ?? '', party === 'human' && name.includes('@') ? name : ''].filter((each) => each !== '');
+  if (named.length === 0) return;
+  const known = new Set((await members.list()).map(({ user }) => foldCase(user.email)));
+  const stranger = named.find((each) => !known.has(foldCase(each.trim())));
+  if (stranger === undefined) return;
+  throw new SightlineError('invalid_argument', `No member has the address ${JSON.stringify(stranger.slice(0, 100))}.`, {
+    hint: 'Name a member by their e-mail address, and others as external.',
+  });
 }
 
 /** Bounds of what is stored of one incident, however often it is changed. */

@@ -283,6 +283,16 @@ export function incidentPromises(runner: Runner, make: MakeStorage): void {
       expect(await here.incidents.timeline(id)).toHaveLength(5);
     });
 
+    it('have a title that is not blank', async () => {
+      const { incidents } = await stage().workspace();
+      for (const title of ['', ' \n\t']) {
+        expect(await refusal(incidents.create(newIncident({ title }), ada))).toBe('invalid_argument');
+      }
+      const { id, title } = await incidents.create(newIncident(), ada);
+      expect(await refusal(incidents.update(id, { title: ' ' }, ada))).toBe('invalid_argument');
+      expect((await incidents.get(id))?.title).toBe(title);
+    });
+
     it('are not changed when they do not exist', async () => {
       const { incidents } = await stage().workspace();
       expect(await refusal(incidents.update(newId('inc'), { title: 'x' }, ada))).toBe('not_found');

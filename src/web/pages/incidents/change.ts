@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   incidentStatuses,
   nextStatuses,
+  requireMembers,
   resolutions,
   severities,
   waitingParties,
@@ -56,7 +57,9 @@ export const changePage = definePage({
       return formView(visit, incident, asItIs(incident), { message, status: 409 });
     }
     try {
-      await workspace.incidents.update(incident.id, patchOf(incident, filled), authorOf(user));
+      const patch = patchOf(incident, filled);
+      await requireMembers(workspace.members, patch);
+      await workspace.incidents.update(incident.id, patch, authorOf(user));
     } catch (error) {
       return formView(visit, incident, filled, refusal(error));
     }
