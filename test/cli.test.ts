@@ -133,6 +133,21 @@ describe('organizations and keys', () => {
     expect((await box.run(...command.split(' '))).stdout).toContain('is revoked');
   });
 
+  it('prints commands that work as pasted, for the organization that was named', async () => {
+    for (const name of ['Acme', "Bob's shop"]) await box.run('org', 'create', name);
+    const { stdout } = await box.run('webhook', 'add', 'http://127.0.0.1:9/', '--org', "Bob's shop");
+    const [, id = ''] = /^id +(\S+)$/m.exec(stdout) ?? [];
+    expect(stdout).toContain(`\n  sightline webhook test ${id} --org 'Bob'\\''s shop'\n`);
+    expect((await box.run('webhook', 'list', '--org', 'Acme')).stdout).toContain(
+      'sightline webhook add URL --org Acme',
+    );
+    expect((await box.run('alert-source', 'list', '--org', 'Acme')).stdout).toMatch(/--name NAME --org Acme\n/);
+    expect((await box.run('scim', 'list', '--org', 'Acme')).stdout).toContain('sightline scim create --org Acme');
+    expect((await box.run('key', 'list', '--org', 'Acme')).stdout).toContain('--scopes LIST --org Acme');
+    const { stderr } = await box.run('incident', 'show', 'INC-9', '--org', 'Acme');
+    expect(stderr).toContain('sightline incident list --org Acme names');
+  });
+
   it('makes people members, and refuses what is no address or role', async () => {
     const made = await box.run(
       'user',

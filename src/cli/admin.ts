@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { foldCase, SightlineError } from '../contract/core/index.ts';
 import { operations } from '../gateway/admin/index.ts';
-import { telemetryElsewhere } from '../gateway/admin/organizations.ts';
+import { provisioningRules, telemetryElsewhere } from '../gateway/admin/organizations.ts';
 import { checked, type AdminServices, type Operation } from '../gateway/admin/operation.ts';
 import { collectorSource, ingestSource } from '../gateway/wiring/ingest-source.ts';
 import { deriveUrls } from '../gateway/wiring/urls.ts';
@@ -136,6 +136,7 @@ function servicesOf(workspace: OpenWorkspace): AdminServices {
       },
     },
     publicUrl: () => publicUrl(workspace),
+    scimRules: provisioningRules(() => config),
     telemetryElsewhere: telemetryElsewhere(config),
     alertSources: () => workspace.alertSources(),
     pagesUrl: () => pagesUrl(workspace),

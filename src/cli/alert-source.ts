@@ -3,7 +3,7 @@ import { operations } from '../gateway/admin/index.ts';
 import { shippedPlugins } from '../gateway/process/registry.ts';
 import { actOnAdmin } from './admin.ts';
 import { readInput } from './ingest.ts';
-import { orgCommand, orgShape, type Register } from './command.ts';
+import { orgCommand, orgShape, toPaste, type Register } from './command.ts';
 import { table, type Output } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
@@ -35,7 +35,7 @@ export const register: Register = (program, output, summary) => {
         output,
         ['id', 'name', 'plugin', 'created', 'address'],
         rows.map((row) => [row.id, row.name, row.plugin, row.created_at, row.url]),
-        'There is no alert source yet. Add one with: sightline alert-source add --plugin generic --name NAME',
+        `There is no alert source yet. Add one with: ${toPaste('sightline alert-source add --plugin generic --name NAME', org)}`,
       ),
     );
   });

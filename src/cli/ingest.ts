@@ -3,7 +3,16 @@ import { z } from 'zod';
 import { SightlineError, errorCode, parseJson } from '../contract/core/index.ts';
 import { operations } from '../gateway/admin/index.ts';
 import { actOnAdmin } from './admin.ts';
-import { actInOrganization, orgCommand, orgShape, refuseCollector, requireGateway, type Register } from './command.ts';
+import {
+  actInOrganization,
+  orgCommand,
+  orgShape,
+  refuseCollector,
+  requireGateway,
+  shellWord,
+  toPaste,
+  type Register,
+} from './command.ts';
 import { table } from './output.ts';
 
 const signals = [
@@ -55,7 +64,7 @@ export const register: Register = (program, output, summary) => {
           row.created_by ?? 'unknown',
           row.last_used_at ?? 'never',
         ]),
-        'There is no token. Make one with: sightline ingest rotate',
+        `There is no token. Make one with: ${toPaste('sightline ingest rotate', org)}`,
       ),
     );
   });
@@ -64,11 +73,8 @@ export const register: Register = (program, output, summary) => {
   actOnAdmin(rotate, output, orgShape, async ({ admin, options: { org } }) => {
     const { token, previous } = await admin.perform(operations.rotateIngestToken, {}, org);
     output.result({ token, previous }, () => {
-      const next =
-        previous === null
-          ? ''
-          : `\nOnce no sender uses the old one: sightline ingest revoke ${previous}${org === undefined ? '' : ` --org ${org}`}`;
-      return `token  ${token}${next}`;
+      const revoke = toPaste(`sightline ingest revoke ${previous}`, org);
+      return `token  ${token}${previous === null ? '' : `\nOnce no sender uses the old one: ${revoke}`}`;
     });
   });
 
@@ -105,8 +111,7 @@ export const register: Register = (program, output, summary) => {
 /** For a shell, whatever a template of the configuration brings. */
 function exports(env: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(env).map(([name, value]) => {
-    const plain = /^[\w%+,./:=@-]*$/.test(value);
-    return `export ${name}=${plain ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`}`;
+    return `export ${name}=${value === '' ? '' : shellWord(value)}`;
   });
 }
 

@@ -4,7 +4,7 @@ import { SightlineError } from '../contract/core/index.ts';
 import { scopes as allScopes, type Scope } from '../contract/issuer/index.ts';
 import { operations } from '../gateway/admin/index.ts';
 import { actOnAdmin, type Admin } from './admin.ts';
-import { orgShape, type Register } from './command.ts';
+import { orgShape, toPaste, type Register } from './command.ts';
 import { table, type Output } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
@@ -44,7 +44,7 @@ export const register: Register = (program, output, summary) => {
           row.last_used_at ?? 'never',
           row.scopes.join(' '),
         ]),
-        'There is no key yet. Make one with: sightline key create --org NAME --name LABEL --scopes LIST',
+        `There is no key yet. Make one with: ${toPaste('sightline key create --name LABEL --scopes LIST', options.org ?? 'NAME')}`,
       ),
     );
   });

@@ -1,6 +1,6 @@
 import { operations } from '../gateway/admin/index.ts';
 import { actOnAdmin } from './admin.ts';
-import { orgCommand, orgShape, type Register } from './command.ts';
+import { orgCommand, orgShape, toPaste, type Register } from './command.ts';
 import { table } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
@@ -9,11 +9,15 @@ export const register: Register = (program, output, summary) => {
   const create = orgCommand(group, 'create', 'create a token for an identity provider; prints it, once');
   actOnAdmin(create, output, orgShape, async ({ admin, options: { org } }) => {
     const made = await admin.perform(operations.createScimToken, {}, org);
-    const { id, address, token } = made;
-    output.result({ id, address, token }, () =>
-      [`id       ${id}`, `address  ${address}`, `token    ${token}`, 'Keep the token now: it is not shown again.'].join(
-        '\n',
-      ),
+    const { id, address, token, note } = made;
+    output.result(made, () =>
+      [
+        `id       ${id}`,
+        `address  ${address}`,
+        `token    ${token}`,
+        'Keep the token now: it is not shown again.',
+        ...(note === undefined ? [] : [note]),
+      ].join('\n'),
     );
   });
 
@@ -25,7 +29,7 @@ export const register: Register = (program, output, summary) => {
         output,
         ['id', 'ends in', 'created', 'by', 'last used'],
         rows.map((row) => [row.id, row.last_four, row.created_at, row.created_by, row.last_used_at ?? 'never']),
-        'There is no SCIM token yet. Make one with: sightline scim create --org NAME',
+        `There is no SCIM token yet. Make one with: ${toPaste('sightline scim create', org ?? 'NAME')}`,
       ),
     );
   });

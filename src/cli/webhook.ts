@@ -3,7 +3,7 @@ import { SightlineError } from '../contract/core/index.ts';
 import { webhookEvents, type WebhookEvent } from '../contract/storage/index.ts';
 import { operations } from '../gateway/admin/index.ts';
 import { actOnAdmin } from './admin.ts';
-import { orgCommand, orgShape, type Register } from './command.ts';
+import { orgCommand, orgShape, toPaste, type Register } from './command.ts';
 import { table } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
@@ -23,7 +23,7 @@ export const register: Register = (program, output, summary) => {
         `secret  ${made.secret}`,
         '',
         'The secret is not shown again. Try it with:',
-        `  sightline webhook test ${made.id}`,
+        `  ${toPaste(`sightline webhook test ${made.id}`, org)}`,
         ...(made.address.startsWith('http:')
           ? ['', 'The address is not https: anybody on the network path can read the events.']
           : []),
@@ -46,7 +46,7 @@ export const register: Register = (program, output, summary) => {
           row.delivered_at ?? 'never',
           row.failed_at === null ? 'never' : `${row.failed_at}: ${row.failure ?? ''}`,
         ]),
-        'There is no webhook yet. Make one with: sightline webhook add URL',
+        `There is no webhook yet. Make one with: ${toPaste('sightline webhook add URL', org)}`,
       ),
     );
   });

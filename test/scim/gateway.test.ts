@@ -23,6 +23,15 @@ describe('SCIM on a gateway', () => {
   });
   afterEach(() => box.remove());
 
+  it('says behind a token that opens nothing what has to be configured', async () => {
+    const said = /SCIM is not configured for Globex, .* refused\. Set scim\.organizations in the config/;
+    expect((await box.run('scim', 'create', '--org', 'Globex')).stdout).toMatch(said);
+    expect(JSON.parse((await box.run('scim', 'create', '--org', 'Globex', '--json')).stdout)).toMatchObject({
+      note: expect.stringMatching(said),
+    });
+    expect((await box.run('scim', 'create', '--org', 'Acme')).stdout).not.toContain('configured');
+  });
+
   it('provisions people with a token of the command line, by which nothing else is opened', async () => {
     const { url } = await box.serve('--no-demo');
     const made = z.object({ id: z.string(), address: z.string(), token: z.string() });

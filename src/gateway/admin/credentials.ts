@@ -268,11 +268,18 @@ export const scimTokenOperations = {
     summary: 'Create a token for an identity provider',
     scope: 'admin:write',
     input: none,
-    output: z.object({ id: z.string(), address: z.url(), token: z.string().describe('Shown this once') }),
+    output: z.object({
+      id: z.string(),
+      address: z.url(),
+      token: z.string().describe('Shown this once'),
+      note: z.string().optional().describe('Where SCIM is not configured for the organization: what to set'),
+    }),
     async run({ services, organization, actor }) {
       const address = `${await services.publicUrl()}${scimPath}`;
       const { id, token } = await services.scimTokens.create(organization.id, actor);
-      return { id, address, token };
+      if (services.scimRules(organization) !== undefined) return { id, address, token };
+      const note = `SCIM is not configured for ${organization.name}, and requests with this token are refused. Set scim.organizations in the config: organization and emailDomain.`;
+      return { id, address, token, note };
     },
   }),
   revokeScimToken: ofOrganization({

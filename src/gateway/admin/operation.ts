@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { SightlineError, type Vault } from '../../contract/core/index.ts';
+import { SightlineError, issueText, issueWords, type Vault } from '../../contract/core/index.ts';
 import type { Actor, AdminScope, Organization, Storage } from '../../contract/storage/index.ts';
 import type { People } from '../../identity/people/people.ts';
 import type { Organizations } from '../../identity/people/organizations.ts';
 import type { ApiKeys } from '../../identity/verify/api-keys.ts';
 import type { IngestTokens } from '../../identity/verify/ingest-tokens.ts';
+import type { RulesOf } from '../../identity/scim/provisioning.ts';
 import type { ScimTokens } from '../../identity/verify/scim-tokens.ts';
 import type { AlertSources } from '../../incidents/alerts/sources.ts';
 import type { Webhooks } from '../../incidents/webhooks/webhooks.ts';
@@ -20,6 +21,7 @@ export interface AdminServices {
   /** Undefined where a company's collector feeds the warehouse. */
   readonly ingestTokens: IngestTokens | undefined;
   readonly scimTokens: ScimTokens;
+  readonly scimRules: RulesOf;
   readonly webhooks: Webhooks;
   /** Plugins are loaded for it, which few operations need. */
   alertSources(): Promise<AlertSources>;
@@ -111,12 +113,8 @@ export const isDone = { done: true } as const;
 
 /** Throws `invalid_argument` with the place of the first mistake. */
 export function checked<Input extends z.ZodObject>({ input }: Operation<Input>, values: unknown): z.output<Input> {
-  const parsed = input.safeParse(values);
+  const parsed = input.safeParse(values, issueWords);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const place = issue?.path.join('.') ?? '';
-  throw new SightlineError(
-    'invalid_argument',
-    `${place === '' ? 'The input' : place} is not valid: ${issue?.message}.`,
-  );
+  throw new SightlineError('invalid_argument', `The input is not valid: ${issue && issueText(issue)}.`);
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { foldCase, SightlineError } from '../../contract/core/index.ts';
 import { instanceId, type Organization, type Storage } from '../../contract/storage/index.ts';
+import type { RulesOf } from '../../identity/scim/provisioning.ts';
 import type { Config } from '../config/schema.ts';
 import { none, ofInstance, ofOrganization, time } from './operation.ts';
 
@@ -134,4 +135,14 @@ export function telemetryElsewhere({ telemetry, ingest }: Pick<Config, 'telemetr
   return ingest.collector === undefined
     ? 'Of its telemetry, rows in tables that this service writes are removed; others are yours to remove.'
     : 'Its telemetry is in your warehouse, and yours to remove.';
+}
+
+/** What the config lets an organization's identity provider do, as it is now. */
+export function provisioningRules(config: () => Pick<Config, 'scim'>): RulesOf {
+  return ({ id, name }) => {
+    const found = config().scim.organizations.find(
+      ({ organization }) => organization === id || foldCase(organization) === foldCase(name),
+    );
+    return found && { emailDomains: found.emailDomain, adminGroups: found.adminGroup };
+  };
 }

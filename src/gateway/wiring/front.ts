@@ -1,8 +1,8 @@
 import { organizationActivity } from './ingest-activity.ts';
-import { foldCase, type ToolName } from '../../contract/core/index.ts';
+import type { ToolName } from '../../contract/core/index.ts';
 import { scimPath, scopes } from '../../contract/issuer/index.ts';
 import { createChallenge, protectedResourceMetadata, protectedResourcePaths } from '../../identity/verify/challenge.ts';
-import { createProvisioning, type RulesOf } from '../../identity/scim/provisioning.ts';
+import { createProvisioning } from '../../identity/scim/provisioning.ts';
 import { createScimRoutes } from '../../identity/scim/routes.ts';
 import { cancelChat } from '../../incidents/investigation/worker.ts';
 import { createWebhooks } from '../../incidents/webhooks/webhooks.ts';
@@ -16,9 +16,8 @@ import { clients } from '../../web/client-setup/index.ts';
 import { createPages } from '../../web/pages.ts';
 import { viewHtml } from '../../web/view-file.ts';
 import { createAdminHandler } from '../admin/handler.ts';
-import { telemetryElsewhere } from '../admin/organizations.ts';
+import { provisioningRules, telemetryElsewhere } from '../admin/organizations.ts';
 import { createAdminKeys } from '../admin/keys.ts';
-import type { Config } from '../config/schema.ts';
 import { createApp } from '../http/app.ts';
 import { clientAddress } from '../http/security.ts';
 import { currentRequestId, outsideRequests } from '../process/logger.ts';
@@ -168,6 +167,7 @@ export const frontWiring: Wiring<FrontParts> = {
         scimTokens,
         webhooks: createWebhooks({ storage, vault, now }),
         publicUrl: async () => urls.publicUrl,
+        scimRules: provisioningRules(() => foundation.config),
         telemetryElsewhere: telemetryElsewhere(config),
         alertSources: async () => alertSources,
         pagesUrl: async () => urls.authUrl,
@@ -240,13 +240,3 @@ export const frontWiring: Wiring<FrontParts> = {
       logger: foundation.logger,
     }),
 };
-
-/** What the config lets an organization's identity provider do, as it is now. */
-function provisioningRules(config: () => Config): RulesOf {
-  return ({ id, name }) => {
-    const found = config().scim.organizations.find(
-      ({ organization }) => organization === id || foldCase(organization) === foldCase(name),
-    );
-    return found && { emailDomains: found.emailDomain, adminGroups: found.adminGroup };
-  };
-}
