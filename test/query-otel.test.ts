@@ -393,7 +393,10 @@ describe('a result that is cut', () => {
     const empty = await call({ result_id: more.result_id, contains: 'nowhere' });
     expect(empty).toMatchObject({ row_count: 0, truncated: true, warnings: [] });
     expect(empty.truncation?.hint).toBe(
-      'None of the 10000 rows kept contains this text. Not all rows were kept: narrow the query for the others, or put the text into its WHERE.',
+      'None of the 10000 rows kept contains this text. Not all rows were kept: put the text into the WHERE of the sql.',
+    );
+    expect((await call({ result_id: more.result_id, offset: 10_000 })).truncation?.hint).toBe(
+      'The offset 10000 is past the end: 10000 rows are kept. Not all rows were kept: narrow the query for the others.',
     );
   });
 

@@ -202,7 +202,13 @@ async function page(
   });
   const missed =
     rows.ends.length === 0 && stoppedBy === undefined ? missedText(pagedIn, offset, input.contains) : undefined;
-  const truncation = pageTruncation(stoppedBy, kept.cutBy, offset, rows.ends.length, missed);
+  const more =
+    input.contains === undefined ? 'narrow the query for the others' : 'put the text into the WHERE of the sql';
+  const last =
+    missed === undefined
+      ? 'These are the last rows kept, not the last there are: narrow the query for the others.'
+      : `${missed} Not all rows were kept: ${more}.`;
+  const truncation = pageTruncation(stoppedBy, kept.cutBy, offset, rows.ends.length, last);
   return {
     dialect: kept.dialect,
     columns: kept.columns,
@@ -230,7 +236,7 @@ function pageTruncation(
   cutBy: 'rows' | 'bytes' | undefined,
   offset: number,
   returned: number,
-  missed: string | undefined,
+  last: string,
 ): Truncation | undefined {
   if (stoppedBy !== undefined) {
     const hint =
@@ -239,12 +245,7 @@ function pageTruncation(
         : `More rows are kept: send offset ${offset + returned}.`;
     return { reason: stoppedBy, returned, hint };
   }
-  if (cutBy === undefined) return undefined;
-  const hint =
-    missed === undefined
-      ? 'These are the last rows kept, not the last there are: narrow the query for the others.'
-      : `${missed} Not all rows were kept: narrow the query for the others, or put the text into its WHERE.`;
-  return { reason: cutBy, returned, hint };
+  return cutBy && { reason: cutBy, returned, hint: last };
 }
 
 function refuseTogether(

@@ -105,7 +105,7 @@ describe('sqlHelpers', () => {
   it('suggests functions of nearly the same letters alone', () => {
     const functions = ['count', 'multiply', 'nullif', 'json_group_array', 'count_if', 'date_trunc'];
     const hint = (name: string) => sqlHelpers.unknownFunction(name, functions).hint;
-    expect([hint('multiif'), hint('groupArray'), hint('rate')]).toEqual([undefined, undefined, undefined]);
+    for (const name of ['multiif', 'groupArray', 'rate']) expect(hint(name)).not.toContain('Did you mean');
     expect([hint('conut'), hint('dateTrunc')]).toEqual(['Did you mean count?', 'Did you mean date_trunc?']);
   });
 

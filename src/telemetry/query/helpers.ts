@@ -45,7 +45,10 @@ export const sqlHelpers: SqlHelpers = {
       'unknown_function',
       `The function ${quoteName(name)} does not exist or is not available here.`,
       {
-        ...(near.length === 0 ? {} : { hint: `Did you mean ${near.join(' or ')}?` }),
+        hint:
+          near.length === 0
+            ? 'Only functions that read nothing but their arguments are.'
+            : `Did you mean ${near.join(' or ')}?`,
         ...details,
       },
     );
