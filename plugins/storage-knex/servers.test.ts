@@ -250,6 +250,32 @@ for (const { name, make, cut, tables } of subjects) {
       expect(counted.map(({ taken }) => Number(taken))).toEqual([4, 4]);
     });
 
+    it('tells of the statement that failed, however soon the others sent with it are refused', async () => {
+      await start();
+      const { database } = beneath();
+      const row = { name: 'twice', taken: 0 };
+      await database.write((knex) => knex('locks').insert(row));
+      const twice = database.write(
+        async (knex) => {
+          const later = async (): Promise<void> => {
+            try {
+              await knex('locks').insert(row);
+            } finally {
+              for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
+            }
+          };
+          // Both answers lie there before one is read, as on a busy machine.
+          const busy = async (): Promise<void> => {
+            await delay(0);
+            for (const until = performance.now() + 200; performance.now() < until;);
+          };
+          await Promise.all([later(), knex('locks').select('name'), busy()]);
+        },
+        { duplicate: new SightlineError('conflict', 'There is one.') },
+      );
+      expect(await rejection(twice)).toMatchObject({ code: 'conflict' });
+    });
+
     it('goes on when its connections are cut: reads, look-ups and writes that were not being committed', async () => {
       const storage = await start();
       const { id } = await storage.directory.createOrganization({ name: 'Acme' });

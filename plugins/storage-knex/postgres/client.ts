@@ -12,7 +12,7 @@ import {
 } from '../knex-private.ts';
 import { connectMs, idleMs, networkMs, type ServerSettings, lookupMs, abandonedMs } from '../config.ts';
 import type { Link, LookupStatement } from '../server/lookups.ts';
-import { isLost, told } from './errors.ts';
+import { isLost, isRefusedForAnother, told } from './errors.ts';
 
 /** knex's dialect, with texts that compare by their code points and errors that tell nothing of the rows. */
 class PostgresClient extends PostgresClientOfKnex {
@@ -55,13 +55,25 @@ class PostgresClient extends PostgresClientOfKnex {
       }
       return answered;
     } catch (caught) {
-      const error = told(caught);
+      const error = firstFailure(connection, told(caught));
       // Also where the server did not answer in time: what it still sends must not reach the next statement. And a beginning that
       // fails leaves a transaction open, which knex does not know of.
       if (isLost(error) || query.sql.startsWith('BEGIN')) discard(connection, error);
       throw error;
     }
   }
+}
+
+const failed = new WeakMap<Client, unknown>();
+
+/**
+ * What was sent with a statement that failed is refused for its sake. Both answers come at once, and a caller may
+ * see the refusal first, which tells neither what was wrong nor whether the transaction may be done again.
+ */
+function firstFailure(connection: Client, error: unknown): unknown {
+  if (isRefusedForAnother(error)) return failed.get(connection) ?? error;
+  failed.set(connection, error);
+  return error;
 }
 
 /**

@@ -24,6 +24,11 @@ export function isLost(error: unknown): boolean {
   return lostCodes.has(code) || /^(?:57P0[1-5]|25P0[34]|25006|08...)$/.test(code);
 }
 
+/** Since a statement before it failed in the same transaction. */
+export function isRefusedForAnother(error: unknown): boolean {
+  return textMember(error, 'code') === '25P02';
+}
+
 export function explain(error: unknown, settings: ServerSettings): SightlineError | undefined {
   const inner = innermost(error);
   const code = textMember(inner, 'code') ?? '';

@@ -84,6 +84,7 @@ describe('what decoding costs', () => {
       ok: false,
       refused: 'tooMuchWork',
       message: 'The request has too many fields. Send fewer records in a request.',
+      kind: 'The request has too many fields. Send fewer records in a request.',
     });
     const records = (count: number) => message('0a12', fill('1200', 2 * count));
     const most = decodeRequest('logs', 'protobuf', records(requestRows), Date.now());
@@ -92,6 +93,7 @@ describe('what decoding costs', () => {
       ok: false,
       refused: 'tooLarge',
       message: 'The request has more than 131072 records. Send fewer in one.',
+      kind: 'The request has more than 131072 records. Send fewer in one.',
     });
   });
 });

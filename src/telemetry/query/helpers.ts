@@ -47,7 +47,7 @@ export const sqlHelpers: SqlHelpers = {
       {
         hint:
           near.length === 0
-            ? 'Only functions that read nothing but their arguments are.'
+            ? 'Only functions that read nothing but their arguments are available.'
             : `Did you mean ${near.join(' or ')}?`,
         ...details,
       },
