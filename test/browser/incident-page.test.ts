@@ -108,7 +108,7 @@ withChromium((launch) => {
             ),
         );
       }
-      for (const wanted of ['Resolve', 'Change', 'message', 'As a table: Failing requests', 'E3: SQL and rows']) {
+      for (const wanted of ['Resolve', 'Change', 'message', 'As a table: Failing requests', ': SQL and rows']) {
         expect([wanted, reached.some((text) => text.includes(wanted))]).toEqual([wanted, true]);
       }
       const fold = page.locator('summary', { hasText: 'As a table: Failing requests' });

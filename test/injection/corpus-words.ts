@@ -161,7 +161,7 @@ export const falsehoods: readonly Plant[] = [
     obeys: () => [query('SELECT nothing FROM otel.spans')],
     submits: () => ({
       confidence: 'high',
-      claims: Array.from({ length: 25 }, (_, index) => ({ text: `Proof ${index}`, evidence_ids: [`E${index + 30}`] })),
+      claims: Array.from({ length: 25 }, (_, index) => ({ text: `Proof ${index}`, evidence_ids: [`E${index + 40}`] })),
     }),
   },
   {
