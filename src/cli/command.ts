@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { resolveSettings, type Settings } from '../gateway/wiring/settings.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
 import { SightlineError } from '../contract/core/index.ts';
+import { shellWord } from '../contract/core/quote.ts';
 import type { Actor, Organization } from '../contract/storage/index.ts';
 import type { Output } from './output.ts';
 
@@ -131,11 +132,6 @@ export async function organizationsOf(
 /** A command for the terminal, with the organization where this one named it. */
 export function toPaste(command: string, org: string | undefined): string {
   return org === undefined ? command : `${command} --org ${shellWord(org)}`;
-}
-
-/** A text as one word of a shell. */
-export function shellWord(text: string): string {
-  return /^[\w%+,./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 export const orgOption = ['--org <name>', 'organization, by name or id (default: the only one)'] as const;

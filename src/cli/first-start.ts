@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Gateway } from '../gateway/wiring/gateway.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
 import { SightlineError, type OrganizationId } from '../contract/core/index.ts';
+import { shellWord } from '../contract/core/quote.ts';
 import { scopes } from '../contract/issuer/index.ts';
 import type { Organization } from '../contract/storage/index.ts';
 import { isLoopback } from './ask.ts';
@@ -127,7 +128,7 @@ export function invocation(
     config: typeof config === 'string' ? resolve(cwd, config) : undefined,
   };
   const settings = Object.entries(given).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name}`, quoted(value)],
+    value === undefined ? [] : [`--${name}`, shellWord(value)],
   );
   return [commandOf(script, env, cwd), ...settings].join(' ');
 }
@@ -139,11 +140,7 @@ function commandOf(script: string, env: NodeJS.ProcessEnv, cwd: string): string 
   // A link to the package's command, as npm makes it, is called by its name.
   if (basename(script) === 'sightline')
     return dirname(script).endsWith('node_modules/.bin') ? 'npx sightline' : 'sightline';
-  return `node ${quoted(relative(cwd, script))}`;
-}
-
-function quoted(word: string): string {
-  return /^[\w./@:=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+  return `node ${shellWord(relative(cwd, script))}`;
 }
 
 async function loadDemo(

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { SightlineError, errorCode, parseJson } from '../contract/core/index.ts';
+import { shellWord } from '../contract/core/quote.ts';
 import { operations } from '../gateway/admin/index.ts';
 import { actOnAdmin } from './admin.ts';
 import {
@@ -9,7 +10,6 @@ import {
   orgShape,
   refuseCollector,
   requireGateway,
-  shellWord,
   toPaste,
   type Register,
 } from './command.ts';

@@ -3,6 +3,11 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
+/** One word of a POSIX shell that means `text` and nothing else; text without NUL. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
 /** A stranger's text, such as telemetry, in a code span: on one line, short, and without the backticks that would end it. */
 export function code(text: string, limit = 120): string {
   const line = text

@@ -1,4 +1,5 @@
 import type { KeyId } from '../../contract/core/index.ts';
+import { shellWord } from '../../contract/core/quote.ts';
 
 /** What an MCP client needs to know of us, to write its configuration. */
 export interface Connection {
@@ -40,12 +41,6 @@ export interface Client {
   snippets(connection: Connection): readonly Snippet[];
 }
 
-/** One word of a POSIX shell that means `text` and nothing else; text without NUL. */
-export function quote(text: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
 /** Words of a POSIX shell: what an exchange and a call have to name. */
 interface Words {
   readonly url: string;
@@ -61,9 +56,9 @@ export const inVariables: Words = {
 
 export function wordsOf({ url, tokenUrl, key }: Connection): Words {
   return {
-    url: quote(url),
-    tokenUrl: quote(tokenUrl),
-    clientId: key === undefined ? inVariables.clientId : quote(key.clientId),
+    url: shellWord(url),
+    tokenUrl: shellWord(tokenUrl),
+    clientId: key === undefined ? inVariables.clientId : shellWord(key.clientId),
   };
 }
 
@@ -100,7 +95,7 @@ export function secretIntoVariable(
   title = 'Put the secret where your programs find it',
 ): readonly Snippet[] {
   if (key?.clientSecret === undefined) return [];
-  return [{ title, language: 'sh', text: `export SIGHTLINE_CLIENT_SECRET=${quote(key.clientSecret)}` }];
+  return [{ title, language: 'sh', text: `export SIGHTLINE_CLIENT_SECRET=${shellWord(key.clientSecret)}` }];
 }
 
 export function startWithToken(connection: Connection, title: string, start: string): Snippet {

@@ -1,3 +1,4 @@
+import { shellWord } from '../../contract/core/quote.ts';
 import {
   type Client,
   type ClientFile,
@@ -7,7 +8,6 @@ import {
   inVariables,
   json,
   listTools,
-  quote,
   secretIntoVariable,
   startWithToken,
   wordsOf,
@@ -19,7 +19,7 @@ export const codex: Client = {
   name: 'codex',
   title: 'Codex',
   snippets(connection) {
-    const add = `codex mcp add sightline --url ${quote(connection.url)}`;
+    const add = `codex mcp add sightline --url ${shellWord(connection.url)}`;
     if (connection.key === undefined) {
       return [{ title: 'Type this; Codex opens a browser to sign in', language: 'sh', text: add }];
     }
@@ -36,7 +36,7 @@ export const cline: Client = {
   title: 'Cline',
   snippets(connection) {
     const { url } = connection;
-    const add = `cline mcp add sightline ${quote(url)} --transport http --yes`;
+    const add = `cline mcp add sightline ${shellWord(url)} --transport http --yes`;
     if (connection.key === undefined) {
       return [
         { title: 'Type this, then cline mcp and Authorize OAuth to sign in', language: 'sh', text: add },
@@ -93,7 +93,7 @@ export const inspector: Client = {
         {
           title: 'Type this, then Connect in the page that opens, to sign in',
           language: 'sh',
-          text: `${start} --transport http --server-url ${quote(connection.url)}`,
+          text: `${start} --transport http --server-url ${shellWord(connection.url)}`,
         },
       ];
     }
@@ -103,7 +103,7 @@ export const inspector: Client = {
         title: 'List the tools',
         language: 'sh',
         text: `${exchangeIntoVariable(wordsOf(connection))}
-${start} --cli ${quote(connection.url)} --transport http \\
+${start} --cli ${shellWord(connection.url)} --transport http \\
   --header "Authorization: Bearer $SIGHTLINE_TOKEN" --method tools/list`,
       },
     ];
@@ -145,7 +145,7 @@ export const claude: Client = {
       {
         title: 'Type this, then /mcp in Claude Code to sign in',
         language: 'sh',
-        text: `claude mcp add --transport http sightline ${quote(connection.url)}`,
+        text: `claude mcp add --transport http sightline ${shellWord(connection.url)}`,
       },
       { title: 'Or save as .mcp.json, for everybody on the project', language: 'json', text },
     ];
@@ -164,7 +164,7 @@ export const ci: Client = {
         text:
           secret === undefined
             ? 'gh secret set SIGHTLINE_CLIENT_SECRET'
-            : `printf %s ${quote(secret)} | gh secret set SIGHTLINE_CLIENT_SECRET`,
+            : `printf %s ${shellWord(secret)} | gh secret set SIGHTLINE_CLIENT_SECRET`,
       },
       {
         title: 'GitHub Actions: save as .github/workflows/sightline.yml',

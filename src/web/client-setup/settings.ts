@@ -1,3 +1,4 @@
+import { shellWord } from '../../contract/core/quote.ts';
 import {
   type Client,
   type ClientFile,
@@ -7,7 +8,6 @@ import {
   startWithToken,
   exchange,
   wordsOf,
-  quote,
 } from './client.ts';
 
 /** A client that reads its servers from JSON, and a token from the environment. */
@@ -159,7 +159,7 @@ export const vscode: Client = {
       {
         title: 'Type this; VS Code asks you to sign in',
         language: 'sh',
-        text: `code --add-mcp ${quote(JSON.stringify({ name: 'sightline', type: 'http', url: connection.url }))}`,
+        text: `code --add-mcp ${shellWord(JSON.stringify({ name: 'sightline', type: 'http', url: connection.url }))}`,
       },
       { title: 'Or save as .vscode/mcp.json, for everybody on the project', language: 'json', text },
     ];
