@@ -1,6 +1,6 @@
 import { defineTool, SightlineError, type Tool, type ToolContext } from '../contract/core/index.ts';
 import type { Dialect, TelemetrySink } from '../contract/telemetry/index.ts';
-import { unsentWarnings } from '../telemetry/query/attribute-keys.ts';
+import { unsentWarnings } from '../telemetry/query/doubts.ts';
 import type { KeptPage } from '../telemetry/query/kept-page.ts';
 import type { KeptPages } from '../telemetry/query/kept-results.ts';
 import type { QueryPipeline } from '../telemetry/query/pipeline.ts';

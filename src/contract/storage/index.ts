@@ -1,7 +1,6 @@
 export * from './incident.ts';
 export * from './precedents.ts';
-export type * from './access.ts';
-export * from './admin-keys.ts';
+export * from './access.ts';
 export * from './audit.ts';
 export * from './audit-chain.ts';
 export type * from './people.ts';

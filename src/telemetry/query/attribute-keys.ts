@@ -2,8 +2,6 @@ import type { OrganizationId } from '../../contract/core/index.ts';
 import type { Dialect, LogicalTable, ReadRules } from '../../contract/telemetry/index.ts';
 import { attributeAdvice, own, type ServiceAnswer } from './catalog.ts';
 import { readableTable } from './governance.ts';
-import { doubtsOf, type Doubt } from './cautions.ts';
-import type { QueryResult } from './result.ts';
 import { likePattern } from './service-command.ts';
 
 /**
@@ -258,71 +256,4 @@ function groupPairs(rows: readonly (readonly unknown[])[]): AttributeKey[] {
 
 function isPair(row: readonly unknown[]): row is Pair {
   return row.length === 5 && typeof row[0] === 'string' && typeof row[1] === 'string';
-}
-
-const countMs = 2_000;
-
-/** Runs SQL of ours in the window of the statement, and answers its one row. */
-export type CountRows = (sql: string, timeoutMs: number) => Promise<readonly unknown[]>;
-
-/**
- * Warnings of spellings that no row has, where rows have another for the same. Counts rows, and does so only for a statement
- * that holds such a spelling and, unless the spelling is a rare one, found nothing.
- */
-export async function unsentWarnings(
-  sql: string,
-  dialect: Dialect,
-  result: Pick<QueryResult, 'rowCount' | 'rowsJson'>,
-  count: CountRows,
-): Promise<readonly string[]> {
-  const all = doubtsOf(sql, dialect);
-  const nothing = all.length > 0 && foundNothing(result);
-  const doubts = all.filter(({ always }) => always || nothing);
-  if (doubts.length === 0) return [];
-  try {
-    // Where reading is paid for, this would cost as much as the statement.
-    const counts = dialect.name === 'bigquery' ? undefined : await countsOf(doubts, dialect, count);
-    if (counts !== undefined) return doubts.flatMap((doubt) => warningOf(doubt, counts.get(doubt) ?? []) ?? []);
-  } catch {
-    // Not counted in time: said is what is true without it.
-  }
-  return nothing ? doubts.flatMap(({ unasked }) => unasked ?? []) : [];
-}
-
-/** Of each doubt how many rows meet it, and how many each of its others, in each of its tables. */
-async function countsOf(
-  doubts: readonly Doubt[],
-  { write }: Pick<Dialect, 'write'>,
-  count: CountRows,
-): Promise<ReadonlyMap<Doubt, readonly (readonly number[])[]>> {
-  const counts = new Map<Doubt, (readonly number[])[]>(doubts.map((doubt) => [doubt, []]));
-  for (const table of new Set(doubts.flatMap(({ tables }) => tables))) {
-    const asked = doubts.filter(({ tables }) => tables.includes(table));
-    const conditions = asked.flatMap((doubt) => conditionsOf(doubt).map((condition) => write.countIf(condition)));
-    const row = (await count(`SELECT ${conditions.join(', ')} FROM otel.${table}`, countMs)).map(Number);
-    for (const doubt of asked) counts.get(doubt)?.push(row.splice(0, conditionsOf(doubt).length));
-  }
-  return counts;
-}
-
-function conditionsOf({ asked, others }: Doubt): readonly string[] {
-  return [asked, ...others.map(({ condition }) => condition)];
-}
-
-function warningOf({ shown, others }: Doubt, counts: readonly (readonly number[])[]): string | undefined {
-  const other = others.find((_, index) => counts.length > 0 && counts.every((row) => (row[index + 1] ?? 0) > 0));
-  const isSent = counts.some(([asked]) => asked !== 0);
-  return other === undefined || isSent ? undefined : `No row in this window has ${shown}. ${other.write}`;
-}
-
-/** No row, or a column in which nothing is but zeros. */
-function foundNothing({ rowCount, rowsJson }: Pick<QueryResult, 'rowCount' | 'rowsJson'>): boolean {
-  if (rowCount === 0) return true;
-  const rows: readonly (readonly unknown[])[] = JSON.parse(`[${rowsJson.toString()}]`);
-  return rows[0]?.some((_, column) => rows.every((row) => isNothing(row[column]))) === true;
-}
-
-/** NULL, '', 0, false and an empty list. */
-function isNothing(cell: unknown): boolean {
-  return Number(cell) === 0;
 }

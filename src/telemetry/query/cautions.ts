@@ -1,6 +1,6 @@
 import { nearestName } from '../../contract/core/spelling.ts';
 import type { Dialect, LogicalColumn, TableName } from '../../contract/telemetry/index.ts';
-import { keyNow, keyReadAt, otherReads, pathByDot, subscripted, type KeyRead } from './habits/attributes.ts';
+import { pathByDot, subscripted } from './habits/attributes.ts';
 import { pathIntoAttributes } from './habits/functions.ts';
 import { exactLikeMatcher } from './service-command.ts';
 import {
@@ -14,9 +14,9 @@ import {
   type Token,
 } from './habits/tokens.ts';
 
-const most = 5;
+export const most = 5;
 /** Longer statements are not looked at: this is advice, and must cost little. */
-const longest = 16_384;
+export const longest = 16_384;
 
 /** OTLP's numbers of the enums, which some models compare with. */
 const numbered: Readonly<Record<string, readonly string[]>> = {
@@ -102,7 +102,7 @@ function columnsOf(tables: readonly TableName[], dialect: Dialect): ReadonlyMap<
 }
 
 /** Literals that the column at this place is compared with, on either side. */
-function comparedWith(tokens: readonly Token[], at: number): readonly Token[] {
+export function comparedWith(tokens: readonly Token[], at: number): readonly Token[] {
   const [before, next] = [tokens[at - 1], tokens[at + 1]];
   if (before !== undefined && comparisons.has(before.text)) return literals([tokens[at - 2]]);
   if (next === undefined) return [];
@@ -162,7 +162,7 @@ const levels: readonly { readonly name: string; readonly from: number; readonly 
   { name: 'FATAL', from: 21, others: 'CRITICAL CRIT ALERT EMERGENCY EMERG PANIC' },
 ];
 
-function levelNamed(text: string) {
+export function levelNamed(text: string) {
   const wanted = text.toUpperCase();
   return levels.find(({ name, others }) => name === wanted || others.split(' ').some((other) => other === wanted));
 }
@@ -203,99 +203,6 @@ function ofLevel(tokens: readonly Token[], at: number): readonly Caution[] {
   const byName = sign.text === '=' ? ` or severity_text = '${level.name}'` : '';
   const text = `severity_number is a number. Write severity_number ${instead}${byName}.`;
   return [{ text, edit: { start: sign.start, end: literal.end, text: instead } }];
-}
-
-/** Something that perhaps no row has, and what stands for it elsewhere. Senders differ, so the rows are asked. */
-export interface Doubt {
-  /** As SQL, true of a row that has it. */
-  readonly asked: string;
-  readonly shown: string;
-  /** Whose rows. */
-  readonly tables: readonly TableName[];
-  /** Each as SQL, and what to write where rows meet it. */
-  readonly others: readonly { readonly condition: string; readonly write: string }[];
-  /** What can be said without asking. */
-  readonly unasked?: string | undefined;
-  /** Seldom right: asked also where the answer holds something. */
-  readonly always: boolean;
-}
-
-/** What in a statement may find nothing for its spelling alone. */
-export function doubtsOf(sql: string, dialect: Dialect): readonly Doubt[] {
-  if (sql.length > longest || !/attributes|severity_text/i.test(sql)) return [];
-  const tokens = tokensOf(sql, dialect.name);
-  if (tokens.length > mostTokens) return [];
-  const tables = dialect.tables
-    .map(({ name }) => name)
-    .filter((name) =>
-      tokens.some(({ text }, at) => text === `otel.${name}` || (text === name && tokens[at - 1]?.text === '.')),
-    );
-  const keys = tokens.flatMap((_, at) => keyReadAt(tokens, at) ?? []);
-  const found = [
-    ...keys.flatMap((read) => ofKey(read, keys, tables, dialect) ?? []),
-    ...tokens.flatMap((_, at) => ofSeverity(tokens, at, dialect)),
-  ];
-  const doubts = new Map(found.map((doubt) => [doubt.shown, doubt]));
-  return [...doubts.values()].slice(0, most);
-}
-
-function ofKey(
-  read: KeyRead,
-  keys: readonly KeyRead[],
-  all: readonly TableName[],
-  { name, write }: Dialect,
-): Doubt | undefined {
-  const { qualifier, map, key } = read;
-  const tables = all.filter((table) => read.table === undefined || table === read.table);
-  const filled = (expression: string) => `${expression} <> ''`;
-  const doubt = {
-    asked: filled(write.attribute(map, key)),
-    shown: write.attribute(qualifier + map, key),
-    tables,
-    always: false,
-  };
-  if (/^exception\.\w+$/.test(key) && map === 'attributes' && tables.join() === 'spans') {
-    const said = 'The exceptions of a span are in its events.';
-    const inEvent = ` Write FROM otel.spans, UNNEST(events) AS t(e), and read e.attributes[${write.literal(key)}].`;
-    const advice = name === 'duckdb' ? said + inEvent : said;
-    return { ...doubt, others: [{ condition: 'true', write: advice }], unasked: advice };
-  }
-  const others = otherReads(read, write);
-  // A statement that reads both, as coalesce does, has thought of it.
-  if (others.length === 0 || others.some((other) => keys.some((each) => each.key === other.key && each !== read)))
-    return undefined;
-  const now = keyNow(key);
-  return {
-    ...doubt,
-    others: others.map((other) => ({ condition: filled(other.read), write: `Write ${other.shown}.` })),
-    ...(now !== undefined && {
-      unasked: `The semantic conventions renamed ${key} to ${now}. Where no row has the old one, write ${write.attribute(qualifier + map, now)}.`,
-    }),
-  };
-}
-
-/** `severity_text = 'WARNING'`, `upper(severity_text) IN ('CRITICAL')`: the text is the sender's own, the number is not. */
-function ofSeverity(tokens: readonly Token[], at: number, { write }: Dialect): readonly Doubt[] {
-  if (tokens[at]?.text !== 'severity_text') return [];
-  const fold = tokens[at + 1]?.text === ')' && tokens[at - 1]?.text === '(' ? tokens[at - 2]?.text : undefined;
-  const isFolded = fold === 'upper' || fold === 'lower';
-  return comparedWith(tokens, isFolded ? at + 1 : at).flatMap(({ kind, text }) => {
-    const level = kind === 'string' ? levelNamed(text) : undefined;
-    // Of lower case a caution has said it already.
-    if (level === undefined || (!isFolded && /[a-z]/.test(text))) return [];
-    const between = `severity_number BETWEEN ${level.from} AND ${level.from + 3}`;
-    const advice = `severity_text is spelt as its sender spelt it. Write ${between} for ${level.name}.`;
-    const asked = `${isFolded ? `${fold}(severity_text)` : 'severity_text'} = ${write.literal(text)}`;
-    const always = text.toUpperCase() !== level.name;
-    return {
-      asked,
-      shown: asked,
-      tables: ['logs'] as const,
-      others: [{ condition: between, write: advice }],
-      unasked: always ? advice : undefined,
-      always,
-    };
-  });
 }
 
 /** `status_code >= 2`, by the numbers of OTLP. */

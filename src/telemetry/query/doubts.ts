@@ -1,0 +1,165 @@
+import type { Dialect, TableName } from '../../contract/telemetry/index.ts';
+import { comparedWith, levelNamed, longest, most } from './cautions.ts';
+import { keyNow, keyReadAt, otherReads, type KeyRead } from './habits/attributes.ts';
+import { mostTokens, tokensOf, type Token } from './habits/tokens.ts';
+import type { QueryResult } from './result.ts';
+
+const countMs = 2_000;
+
+/** Runs SQL of ours in the window of the statement, and answers its one row. */
+export type CountRows = (sql: string, timeoutMs: number) => Promise<readonly unknown[]>;
+
+/**
+ * Warnings of spellings that no row has, where rows have another for the same. Counts rows, and does so only for a statement
+ * that holds such a spelling and, unless the spelling is a rare one, found nothing.
+ */
+export async function unsentWarnings(
+  sql: string,
+  dialect: Dialect,
+  result: Pick<QueryResult, 'rowCount' | 'rowsJson'>,
+  count: CountRows,
+): Promise<readonly string[]> {
+  const all = doubtsOf(sql, dialect);
+  const nothing = all.length > 0 && foundNothing(result);
+  const doubts = all.filter(({ always }) => always || nothing);
+  if (doubts.length === 0) return [];
+  try {
+    // Where reading is paid for, this would cost as much as the statement.
+    const counts = dialect.name === 'bigquery' ? undefined : await countsOf(doubts, dialect, count);
+    if (counts !== undefined) return doubts.flatMap((doubt) => warningOf(doubt, counts.get(doubt) ?? []) ?? []);
+  } catch {
+    // Not counted in time: said is what is true without it.
+  }
+  return nothing ? doubts.flatMap(({ unasked }) => unasked ?? []) : [];
+}
+
+/** Of each doubt how many rows meet it, and how many each of its others, in each of its tables. */
+async function countsOf(
+  doubts: readonly Doubt[],
+  { write }: Pick<Dialect, 'write'>,
+  count: CountRows,
+): Promise<ReadonlyMap<Doubt, readonly (readonly number[])[]>> {
+  const counts = new Map<Doubt, (readonly number[])[]>(doubts.map((doubt) => [doubt, []]));
+  for (const table of new Set(doubts.flatMap(({ tables }) => tables))) {
+    const asked = doubts.filter(({ tables }) => tables.includes(table));
+    const conditions = asked.flatMap((doubt) => conditionsOf(doubt).map((condition) => write.countIf(condition)));
+    const row = (await count(`SELECT ${conditions.join(', ')} FROM otel.${table}`, countMs)).map(Number);
+    for (const doubt of asked) counts.get(doubt)?.push(row.splice(0, conditionsOf(doubt).length));
+  }
+  return counts;
+}
+
+function conditionsOf({ asked, others }: Doubt): readonly string[] {
+  return [asked, ...others.map(({ condition }) => condition)];
+}
+
+function warningOf({ shown, others }: Doubt, counts: readonly (readonly number[])[]): string | undefined {
+  const other = others.find((_, index) => counts.length > 0 && counts.every((row) => (row[index + 1] ?? 0) > 0));
+  const isSent = counts.some(([asked]) => asked !== 0);
+  return other === undefined || isSent ? undefined : `No row in this window has ${shown}. ${other.write}`;
+}
+
+/** No row, or a column in which nothing is but zeros. */
+function foundNothing({ rowCount, rowsJson }: Pick<QueryResult, 'rowCount' | 'rowsJson'>): boolean {
+  if (rowCount === 0) return true;
+  const rows: readonly (readonly unknown[])[] = JSON.parse(`[${rowsJson.toString()}]`);
+  return rows[0]?.some((_, column) => rows.every((row) => isNothing(row[column]))) === true;
+}
+
+/** NULL, '', 0, false and an empty list. */
+function isNothing(cell: unknown): boolean {
+  return Number(cell) === 0;
+}
+
+/** Something that perhaps no row has, and what stands for it elsewhere. Senders differ, so the rows are asked. */
+export interface Doubt {
+  /** As SQL, true of a row that has it. */
+  readonly asked: string;
+  readonly shown: string;
+  /** Whose rows. */
+  readonly tables: readonly TableName[];
+  /** Each as SQL, and what to write where rows meet it. */
+  readonly others: readonly { readonly condition: string; readonly write: string }[];
+  /** What can be said without asking. */
+  readonly unasked?: string | undefined;
+  /** Seldom right: asked also where the answer holds something. */
+  readonly always: boolean;
+}
+
+/** What in a statement may find nothing for its spelling alone. */
+export function doubtsOf(sql: string, dialect: Dialect): readonly Doubt[] {
+  if (sql.length > longest || !/attributes|severity_text/i.test(sql)) return [];
+  const tokens = tokensOf(sql, dialect.name);
+  if (tokens.length > mostTokens) return [];
+  const tables = dialect.tables
+    .map(({ name }) => name)
+    .filter((name) =>
+      tokens.some(({ text }, at) => text === `otel.${name}` || (text === name && tokens[at - 1]?.text === '.')),
+    );
+  const keys = tokens.flatMap((_, at) => keyReadAt(tokens, at) ?? []);
+  const found = [
+    ...keys.flatMap((read) => ofKey(read, keys, tables, dialect) ?? []),
+    ...tokens.flatMap((_, at) => ofSeverity(tokens, at, dialect)),
+  ];
+  const doubts = new Map(found.map((doubt) => [doubt.shown, doubt]));
+  return [...doubts.values()].slice(0, most);
+}
+
+function ofKey(
+  read: KeyRead,
+  keys: readonly KeyRead[],
+  all: readonly TableName[],
+  { name, write }: Dialect,
+): Doubt | undefined {
+  const { qualifier, map, key } = read;
+  const tables = all.filter((table) => read.table === undefined || table === read.table);
+  const filled = (expression: string) => `${expression} <> ''`;
+  const doubt = {
+    asked: filled(write.attribute(map, key)),
+    shown: write.attribute(qualifier + map, key),
+    tables,
+    always: false,
+  };
+  if (/^exception\.\w+$/.test(key) && map === 'attributes' && tables.join() === 'spans') {
+    const said = 'The exceptions of a span are in its events.';
+    const inEvent = ` Write FROM otel.spans, UNNEST(events) AS t(e), and read e.attributes[${write.literal(key)}].`;
+    const advice = name === 'duckdb' ? said + inEvent : said;
+    return { ...doubt, others: [{ condition: 'true', write: advice }], unasked: advice };
+  }
+  const others = otherReads(read, write);
+  // A statement that reads both, as coalesce does, has thought of it.
+  if (others.length === 0 || others.some((other) => keys.some((each) => each.key === other.key && each !== read)))
+    return undefined;
+  const now = keyNow(key);
+  return {
+    ...doubt,
+    others: others.map((other) => ({ condition: filled(other.read), write: `Write ${other.shown}.` })),
+    ...(now !== undefined && {
+      unasked: `The semantic conventions renamed ${key} to ${now}. Where no row has the old one, write ${write.attribute(qualifier + map, now)}.`,
+    }),
+  };
+}
+
+/** `severity_text = 'WARNING'`, `upper(severity_text) IN ('CRITICAL')`: the text is the sender's own, the number is not. */
+function ofSeverity(tokens: readonly Token[], at: number, { write }: Dialect): readonly Doubt[] {
+  if (tokens[at]?.text !== 'severity_text') return [];
+  const fold = tokens[at + 1]?.text === ')' && tokens[at - 1]?.text === '(' ? tokens[at - 2]?.text : undefined;
+  const isFolded = fold === 'upper' || fold === 'lower';
+  return comparedWith(tokens, isFolded ? at + 1 : at).flatMap(({ kind, text }) => {
+    const level = kind === 'string' ? levelNamed(text) : undefined;
+    // Of lower case a caution has said it already.
+    if (level === undefined || (!isFolded && /[a-z]/.test(text))) return [];
+    const between = `severity_number BETWEEN ${level.from} AND ${level.from + 3}`;
+    const advice = `severity_text is spelt as its sender spelt it. Write ${between} for ${level.name}.`;
+    const asked = `${isFolded ? `${fold}(severity_text)` : 'severity_text'} = ${write.literal(text)}`;
+    const always = text.toUpperCase() !== level.name;
+    return {
+      asked,
+      shown: asked,
+      tables: ['logs'] as const,
+      others: [{ condition: between, write: advice }],
+      unasked: always ? advice : undefined,
+      always,
+    };
+  });
+}
