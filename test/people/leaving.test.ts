@@ -34,7 +34,7 @@ describe('a person who leaves', () => {
     const { people, organization } = world;
     const ada = await person(world, 'ada@example.com');
     const { token } = await people.openSession(ada.id);
-    const link = await people.createPasswordLink(ada.id);
+    const link = await people.createPasswordLink(ada.id, admin);
     const { key } = await keyOf(ada.id);
     await people.deactivatePerson({ userId: ada.id, actor: admin });
     expect(await people.session(token)).toBeUndefined();

@@ -20,7 +20,7 @@ const invite = (email: string, organization = world.organization) =>
 describe("a password's link", () => {
   it('sets a password once, within an hour', async () => {
     const ada = await person(world, 'ada@example.com', { password: null });
-    const { token, expiresAt } = await world.people.createPasswordLink(ada.id);
+    const { token, expiresAt } = await world.people.createPasswordLink(ada.id, admin);
     expect(expiresAt.getTime() - world.clock.now().getTime()).toBeGreaterThan(3_590_000);
     expect(await world.people.passwordLink(token)).toMatchObject({ id: ada.id });
     expect(await refusal(world.people.setPasswordByLink(token, 'short'))).toMatchObject(refused('invalid_argument'));
@@ -29,14 +29,14 @@ describe("a password's link", () => {
     expect(await world.people.passwordLink(token)).toBeUndefined();
     expect(await refusal(world.people.setPasswordByLink(token, other))).toMatchObject(noLink);
 
-    const late = await world.people.createPasswordLink(ada.id);
+    const late = await world.people.createPasswordLink(ada.id, admin);
     world.clock.advance(3_600_000);
     expect(await refusal(world.people.setPasswordByLink(late.token, other))).toMatchObject(noLink);
   });
 
   it('is used by one of many at once', async () => {
     const ada = await person(world, 'ada@example.com', { password: null });
-    const { token } = await world.people.createPasswordLink(ada.id);
+    const { token } = await world.people.createPasswordLink(ada.id, admin);
     const uses = await Promise.allSettled(
       Array.from({ length: 8 }, (_, index) => world.another().setPasswordByLink(token, `plain words number ${index}`)),
     );
@@ -46,7 +46,7 @@ describe("a password's link", () => {
   it('ends the sessions, is kept as a hash, and is in the audit log when it was used', async () => {
     const ada = await person(world, 'ada@example.com');
     const session = await world.people.openSession(ada.id);
-    const { token } = await world.people.createPasswordLink(ada.id);
+    const { token } = await world.people.createPasswordLink(ada.id, admin);
     expect(await world.store.storage.directory.artifacts.find('PasswordLink', token)).toBeUndefined();
     expect(await world.people.session(session.token)).toBeDefined();
     await world.people.setPasswordByLink(token, other);
@@ -56,22 +56,24 @@ describe("a password's link", () => {
 
   it('ends with the next one, with a change of the password, and with the account', async () => {
     const ada = await person(world, 'ada@example.com');
-    const first = await world.people.createPasswordLink(ada.id);
-    const second = await world.people.createPasswordLink(ada.id);
+    const first = await world.people.createPasswordLink(ada.id, admin);
+    const second = await world.people.createPasswordLink(ada.id, admin);
     expect(await world.people.passwordLink(first.token)).toBeUndefined();
     expect(await world.people.passwordLink(second.token)).toBeDefined();
     await world.people.changePassword(ada.id, password, other);
     expect(await world.people.passwordLink(second.token)).toBeUndefined();
-    const third = await world.people.createPasswordLink(ada.id);
+    const third = await world.people.createPasswordLink(ada.id, admin);
     await world.people.setEnabled(ada.id, false, admin);
     expect(await refusal(world.people.setPasswordByLink(third.token, password))).toMatchObject(noLink);
     await world.people.setEnabled(ada.id, true, admin);
     expect(await world.people.passwordLink(third.token)).toBeUndefined();
     const { people } = world.store.storage.directory;
-    const fourth = await world.people.createPasswordLink(ada.id);
+    const fourth = await world.people.createPasswordLink(ada.id, admin);
     await people.setEnabled(ada.id, false);
     expect(await refusal(world.people.setPasswordByLink(fourth.token, password))).toMatchObject(noLink);
-    expect(await refusal(world.people.createPasswordLink(ada.id))).toMatchObject(refused('conflict', 'disabled'));
+    expect(await refusal(world.people.createPasswordLink(ada.id, admin))).toMatchObject(
+      refused('conflict', 'disabled'),
+    );
   });
 
   it('is in the audit log of each of their organizations, with who made it and for whom', async () => {
@@ -91,7 +93,10 @@ describe("a password's link", () => {
 
   it('of one person says nothing of another', async () => {
     const [ada, bob] = [await person(world, 'ada@example.com'), await person(world, 'bob@example.com')];
-    const [adas, bobs] = [await world.people.createPasswordLink(ada.id), await world.people.createPasswordLink(bob.id)];
+    const [adas, bobs] = [
+      await world.people.createPasswordLink(ada.id, admin),
+      await world.people.createPasswordLink(bob.id, admin),
+    ];
     await world.people.setPasswordByLink(adas.token, other);
     expect(await world.people.passwordLink(bobs.token)).toMatchObject({ id: bob.id });
   });

@@ -41,6 +41,7 @@ describe('members', () => {
     const about = (await audited(world)).filter(({ target }) => target === ada.id);
     expect(about.map(({ event, subject, outcome }) => [event, subject, outcome])).toEqual([
       ['person.joined', admin.id, 'ok'],
+      ['password.link_created', admin.id, 'ok'],
       ['password.changed', ada.id, 'ok'],
       ['member.role_changed', admin.id, 'ok'],
       ['member.role_changed', admin.id, 'ok'],

@@ -3,7 +3,7 @@ import { createPasswords } from '../../src/identity/people/passwords.ts';
 import { SightlineError } from '../../src/contract/core/index.ts';
 import type { User } from '../../src/contract/storage/index.ts';
 import type { People } from '../../src/identity/people/people.ts';
-import { audited, home, openWorld, password, person, refusal, refused, type World } from './support.ts';
+import { admin, audited, home, openWorld, password, person, refusal, refused, type World } from './support.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -211,7 +211,7 @@ describe('a password that was changed while the one before was being looked at',
       ...real,
       async verify(text, hash, place) {
         const verdict = await real.verify(text, hash, place);
-        const { token } = await world.people.createPasswordLink(ada.id);
+        const { token } = await world.people.createPasswordLink(ada.id, admin);
         await world.people.setPasswordByLink(token, next);
         return verdict;
       },

@@ -64,7 +64,7 @@ export async function person(
   const user = await world.store.storage.directory.createUser({ email, name: email });
   await world.people.addMember(organization.id, user.id, role, admin);
   if (options.password !== null) {
-    const { token } = await world.people.createPasswordLink(user.id);
+    const { token } = await world.people.createPasswordLink(user.id, operator);
     await world.people.setPasswordByLink(token, options.password ?? password);
   }
   return user;

@@ -72,7 +72,7 @@ describe('the pages of an account', () => {
       expect(await alive()).toEqual([false, false, true]);
 
       const again = await connect(acme, ada);
-      const { token } = await site.people.createPasswordLink(ada.id);
+      const { token } = await site.people.createPasswordLink(ada.id, operator);
       const link = `/password?token=${token}`;
       expect((await site.browser().get(link)).text).toMatch(/name="applications"[^>]*checked/);
       await site.browser().submit(link, { password: next, applications: 'disconnect' });
@@ -181,7 +181,7 @@ describe('the pages of an account', () => {
     it('works once, and not by being looked at', async () => {
       const old = site.browser();
       await old.signIn('ada@acme.example', password);
-      const { token } = await site.people.createPasswordLink(ada.id);
+      const { token } = await site.people.createPasswordLink(ada.id, operator);
       const path = `/password?token=${token}`;
       for (const look of [1, 2]) expect([look, (await browser.get(path)).status]).toEqual([look, 200]);
       const weak = await browser.submit(path, { password: 'short' });

@@ -1,3 +1,4 @@
+import { operator } from '../issuer/support.ts';
 import { createServer, type Server } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
@@ -127,7 +128,7 @@ withChromium((launch) => {
       const actor = { kind: 'operator', id: 'root', name: 'root' } as const;
       const email = 'somebody-with-a-long-name@a-department.of-the-company.example.com';
       const { token } = await site.people.invite({ organizationId: acme.id, email, role: 'member', actor });
-      const link = await site.people.createPasswordLink(ada.id);
+      const link = await site.people.createPasswordLink(ada.id, operator);
 
       const page = await openPage(browser, view);
       const complaints = complaintsOf(page);

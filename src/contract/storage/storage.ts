@@ -1,7 +1,13 @@
 import type { Component } from '../core/component.ts';
 import type { GrantId, IngestTokenId, InvestigationId, OrganizationId, ScimTokenId } from '../core/ids.ts';
 import type { Role, Scope } from '../issuer/scopes.ts';
-import type { AdminKeyRepository, ApiKeyWithHashes, IngestTokenRepository, KeyRepository, MemberRepository } from './access.ts';
+import type {
+  AdminKeyRepository,
+  ApiKeyWithHashes,
+  IngestTokenRepository,
+  KeyRepository,
+  MemberRepository,
+} from './access.ts';
 import type { AlertRepository, AlertSource, AlertSourceRepository } from './alerts.ts';
 import type { AuditRepository } from './audit.ts';
 import type { ChatRepository } from './chat.ts';

@@ -160,8 +160,7 @@ export function createPasswordLinks({ storage, passwords, signIns, trail, now }:
       const expiresAt = new Date(now().getTime() + lifeMs);
       await endAll(userId);
       await artifacts.upsert({ model, id: hashSecret(token), payload: userId, grantId: family(userId), expiresAt });
-      const link = { event: 'password.link_created', target: userId } as const;
-      if (actor !== undefined) await trail.recordOf(userId, { ...link, subject: actor.id });
+      await trail.recordOf(userId, { event: 'password.link_created', subject: actor.id, target: userId });
       return { token, expiresAt };
     },
 

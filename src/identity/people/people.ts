@@ -48,11 +48,8 @@ export interface People {
   setPasswordByLink(token: string, next: string): Promise<User>;
   /** Whether the link still works, and whose it is. */
   passwordLink(token: string): Promise<User | undefined>;
-  /**
-   * A token with which the person sets a password within an hour; the one before ends. `conflict` if disabled. Recorded
-   * with the actor; without one the caller records the change it is part of.
-   */
-  createPasswordLink(userId: UserId, actor?: Actor): Promise<{ readonly token: string; readonly expiresAt: Date }>;
+  /** A token with which the person sets a password within an hour; the one before ends. `conflict` if disabled. */
+  createPasswordLink(userId: UserId, actor: Actor): Promise<{ readonly token: string; readonly expiresAt: Date }>;
   setEnabled(userId: UserId, enabled: boolean, actor: Actor): Promise<void>;
   /**
    * For who has left: ends sessions, applications, and the API keys and invitations they made, at once. In one organization the

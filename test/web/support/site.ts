@@ -1,3 +1,4 @@
+import { operator } from '../../issuer/support.ts';
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { createAlertSources } from '../../../src/incidents/alerts/sources.ts';
@@ -197,7 +198,7 @@ async function serve(storage: Storage, served: Served, closed?: () => Promise<vo
     async person(email, memberships = []) {
       const user = await storage.directory.createUser({ email, name: email.split('@')[0] ?? email });
       for (const [{ id }, role] of memberships) await storage.workspace(id).members.add(user.id, role);
-      const { token } = await people.createPasswordLink(user.id);
+      const { token } = await people.createPasswordLink(user.id, operator);
       return people.setPasswordByLink(token, password);
     },
     async close() {
