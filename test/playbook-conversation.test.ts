@@ -123,7 +123,7 @@ describe('a question about what is not so', () => {
   it('is answered beside what was found', async () => {
     const { answer, service } = await new Conversation(agent, organization, noon).say('why are pages slow?');
     expect(service).toBe('payment');
-    expect(answer).toMatch(/Ruled out:\n- More slowness than before \[E\d+\]\.\n\n/);
+    expect(answer).toMatch(/Looked for, and not found:\n- More slowness than before \[E\d+\]\.\n\n/);
   });
 });
 

@@ -63,7 +63,7 @@ const topics: readonly (readonly [asked: RegExp, ruledOut: RegExp])[] = [
 function ruledOutOf({ ruledOut, conclusion }: Report, asked: string): string {
   const about = topics.filter(([question]) => question.test(asked));
   const lines = ruledOut.filter((line) => about.some(([, topic]) => topic.test(line)));
-  return conclusion.service === '' || lines.length === 0 ? '' : `Ruled out:\n${bullets(lines)}`;
+  return conclusion.service === '' || lines.length === 0 ? '' : `Looked for, and not found:\n${bullets(lines)}`;
 }
 
 /** The answer in the chat: Markdown, telemetry only in code spans. */
