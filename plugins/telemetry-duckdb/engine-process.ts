@@ -187,10 +187,10 @@ function start({ settings, addressSpaceKb, compileCache, logger }: ProcessOption
   return { process: child, lastWords: () => words.trim() };
 }
 
-/** Engines run at half the scheduling weight of the gateway, so that queries do not delay answers, refusals and ingest. */
+/** Engines run at a fifth of the scheduling weight of the gateway, so that queries do not delay answers, refusals and ingest. */
 function comeSecond(pid: number): void {
   try {
-    setPriority(pid, Math.min(19, getPriority() + 3));
+    setPriority(pid, Math.min(19, getPriority() + 7));
   } catch {
     // Where a sandbox forbids it they are equals.
   }

@@ -123,7 +123,7 @@ describe('engine processes', () => {
     const [pid = 0] = await engines();
     const threads = await readdir(`/proc/${pid}/task`);
     expect(threads.length).toBeGreaterThan(1);
-    for (const thread of threads) expect(getPriority(Number(thread))).toBe(Math.min(19, getPriority() + 3));
+    for (const thread of threads) expect(getPriority(Number(thread))).toBe(Math.min(19, getPriority() + 7));
     expect(await sessionOf(pid)).toBe(await sessionOf(process.pid));
   });
 
