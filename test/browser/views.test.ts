@@ -5,7 +5,7 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { z } from 'zod';
 import { viewHtml } from '../../src/web/view-file.ts';
-import { accessibilityFindings, sidewaysScroll, views, withChromium } from '../support/browser.ts';
+import { accessibilityFindings, screenshot, sidewaysScroll, views, withChromium } from '../support/browser.ts';
 import { createKey, exchange } from '../support/gateway.ts';
 import { openSite, organization, type Site } from '../support/site.ts';
 import { openTheatre, type Result, type Stage, type Theatre } from './support/stage.ts';
@@ -184,7 +184,7 @@ withChromium((launch) => {
         await frame.getByRole('button', { name: 'Open its page' }).click();
         expect(await links()).toEqual([`${site.gateway.url}/incidents/INC-1`]);
         await page.setViewportSize({ width: 1280, height: 2_000 });
-        await page.screenshot({ path: `artifacts/screenshots/view-incident-${era}.png` });
+        await screenshot(page, `view-incident-${era}`);
       });
     }, 180_000);
 
@@ -236,7 +236,7 @@ withChromium((launch) => {
           for (const summary of await stage.frame.locator('summary').all()) await summary.click();
           expect([name, await accessibilityFindings(stage.frame)]).toEqual([name, []]);
           expect([name, await sidewaysScroll(stage.frame)]).toEqual([name, 0]);
-          await stage.page.screenshot({ path: `artifacts/screenshots/view-${name}-${view.name}.png` });
+          await screenshot(stage.page, `view-${name}-${view.name}`);
         }
         expect(stage.problems).toEqual([]);
         await stage.close();

@@ -57,8 +57,9 @@ export async function openPage(
   return page;
 }
 
-/** Keeps what the page looks like, whole, as `artifacts/screenshots/<name>.png`. */
+/** With SCREENSHOTS=1, keeps what the page looks like, whole, as `artifacts/screenshots/<name>.png`. */
 export async function screenshot(page: Page, name: string): Promise<void> {
+  if (process.env['SCREENSHOTS'] !== '1') return;
   await page.screenshot({ path: join(root, 'artifacts/screenshots', `${name}.png`), fullPage: true });
 }
 
@@ -84,8 +85,8 @@ export async function accessibilityFindings(page: Pick<Page, 'evaluate'>): Promi
 }
 
 /**
- * What is wrong with the page, a paragraph each; empty where it is well. A picture of it is kept as a person first sees it; what
- * is folded away is checked, too.
+ * What is wrong with the page, a paragraph each; empty where it is well. A picture is taken as a person first sees it; what is
+ * folded away is checked, too.
  */
 export async function faultsOf(page: Page, name: string): Promise<readonly string[]> {
   await screenshot(page, name);
