@@ -97,72 +97,115 @@ export function names(text: string, service: string): boolean {
   return service.length > 2 ? word.test(text) : marked.test(text);
 }
 
-/** Words by which a question in German, French or Spanish is read, by their English. */
-const words: readonly (readonly [english: string, form: RegExp])[] = (
+const within = String.raw`.{0,80}`;
+const hit = 'betroffen|touchée?s?|affectée?s?|concernée?s?|impactée?s?|afectad[oa]s?|afectan?';
+const who = '(customers|users|countries|regions|services)';
+const verb = String.raw`(?:zeig|gib|such|nenn|montre|donne|affiche|mu[eé]stra|enseña|dame)\p{L}*${within}`;
+
+const whole = (forms: readonly (readonly [english: string, form: string | RegExp])[]) =>
+  forms.map(([english, form]) => {
+    const source = typeof form === 'string' ? form : form.source;
+    return [english, new RegExp(`(?<![\\p{L}\\p{N}_-])(?:${source})(?![\\p{L}\\p{N}_])`, 'giu')] as const;
+  });
+
+/** Times, comparisons and nouns in German, French or Spanish, by their English; the longer first. */
+const phrases = whole([
   [
-    ['since when', /seit wann|depuis quand|desde cuándo|desde cuando/],
-    [
-      'when did it start',
-      /wann (?:hat|fing|ging|begann)\b.*|quand (?:est-ce que )?(?:cela|ça) a .*|cuándo (?:empezó|comenzó)\b.*/,
-    ],
-    ['which version', /welche[rs]? (?:version|release)|quelle version|qué versión|que version/],
-    [
-      'what changed',
-      /was (?:hat sich|wurde|ist) (?:.*)?(?:geändert|geaendert|anders|neu)|qu'est-ce qui a changé|qué (?:ha )?cambi(?:ado|ó)/,
-    ],
-    [
-      'how many customers are affected',
-      /wie ?viele (?:kunden|nutzer|benutzer|anwender)\b.*|combien (?:de|d') ?(?:clients|utilisateurs)\b.*|¿?cu[aá]ntos (?:clientes|usuarios)\b.*/,
-    ],
-    [
-      'who is affected',
-      /wer ist (?:alles )?betroffen|qui est (?:touché|affecté|concerné)|quién(?:es)? (?:está|están) afectad\w*/,
-    ],
-    [
-      'what should i do',
-      /was (?:soll|muss|kann) ich (?:jetzt )?tun|was (?:jetzt|nun)|que (?:dois-je|faut-il) faire|qué (?:debo|tengo que|hago)\b.*/,
-    ],
-    [
-      'is it the database',
-      /(?:ist|liegt) es (?:an )?(?:die|der) datenbank|est-ce la base de données|es la base de datos/,
-    ],
-    [
-      'is it fixed',
-      /(?:ist|ist es|ist das) (?:schon |wieder )?(?:behoben|gelöst|repariert)|est-ce (?:réparé|résolu)|está (?:arreglado|resuelto)/,
-    ],
-    [
-      'is it still going on',
-      /(?:ist|läuft) (?:es|das) (?:immer )?noch\b.*|immer noch|est-ce que (?:ça|cela) continue|sigue (?:pasando|fallando)/,
-    ],
-    [
-      'compare with last week',
-      /vergleich\w* (?:es )?mit (?:der )?(?:letzten|voriger|vorigen) woche|compare\w* avec la semaine dernière|compara\w* con la semana pasada/,
-    ],
-    ['slowest service', /langsamster? (?:dienst|service)|le service le plus lent|servicio más lento/],
-    ['how many orders in the last hour', /wie ?viele bestellungen\b.*|combien de commandes\b.*|cuántos pedidos\b.*/],
-    [
-      'what is wrong right now',
-      /was ist (?:gerade|jetzt|denn)? ?(?:kaputt|los|falsch)|qu'est-ce qui (?:ne va pas|est cassé)|qué (?:está|anda) (?:mal|roto)\b.*/,
-    ],
-    ['summary', /zusammenfassung|fasse? .*zusammen|résum\w*|resumen/],
-    [
-      'show me the logs',
-      /zeig\w* (?:mir )?(?:die )?(?:logs|protokolle)|montre\w* .*(?:logs|journaux)|muestra\w* .*(?:logs|registros)/,
-    ],
-    ['show me the traces', /zeig\w* (?:mir )?(?:die )?traces|montre\w* .*traces|muestra\w* .*(?:traces|trazas)/],
-    ['roll back', /(?:rolle?|mach\w*) .*zurück|reviens? .*version précédente|revierte\b.*/],
-    ['hello', /^(?:hallo|guten (?:tag|morgen|abend)|servus|grüezi|bonjour|salut|hola|buen[oa]s \w+)\W*$/],
-    ['thanks', /^(?:danke\w*|vielen dank|merci|gracias)\b.*/],
-  ] as const
-).map(([english, { source }]) => [english, new RegExp(`(?<![\\p{L}])(?:${source})`, 'iu')]);
+    'compare with',
+    /(?:vergleich\p{L}*|im vergleich)(?: es| das)? (?:mit|zu)|compar(?:e|é|er|ez)(?: ça| cela)? (?:avec|à)|compar(?:a|ado|ar)(?:lo)? con/u,
+  ],
+  ['last week', /(?:der )?(?:letzten?|vorigen?) woche|la semaine (?:dernière|passée)|la semana pasada/],
+  ['last hour', /(?:der )?letzten? stunde|la dernière heure|la última hora/],
+  ['the hour before', /die stunde (?:davor|vorher)|l'heure d'avant|la hora anterior/],
+  [
+    'last $1 min',
+    /(?:den |der )?letzten (\d+) min\p{L}*|[ld]es (\d+) dernières min\p{L}*|los últimos (\d+) min\p{L}*/u,
+  ],
+  ['last $1 hours', /(?:den |der )?letzten (\d+) stunden|[ld]es (\d+) dernières heures|las últimas (\d+) horas/],
+  ['$1 min ago', /vor (\d+) min\p{L}*|il y a (\d+) min\p{L}*|hace (\d+) min\p{L}*/u],
+  ['$1 hours ago', /vor (\d+) stunden?|il y a (\d+) heures?|hace (\d+) horas?/],
+  ['since $1', /seit (\d\d?:\d\d)(?: uhr)?|depuis (\d\d?:\d\d)|desde las (\d\d?:\d\d)/],
+  ['since $1:00', /seit (\d\d?) uhr|depuis (\d\d?) ?h(?:eures)?|desde las (\d\d?)/],
+  ['and yesterday', /(?:und|was ist mit) gestern|et hier|qu'en est-il d'hier|y ayer|qué (?:hay|pasa) con ayer/],
+  // "Hier" alone is German for "here".
+  ['yesterday', /gestern|ayer|(?<=(?:with|depuis) )hier|d'hier/],
+  ['today', /heute|aujourd'hui|hoy/],
+  ['and now', /und jetzt|et maintenant|y ahora/],
+  ['only', /nur|bloß|seulement|uniquement|s[oó]lo|solamente/],
+  ['all services', /alle (?:dienste|services)|tous les services|todos los servicios/],
+  ['customers', /kunden?|clients?|clientes?/],
+  ['users', /(?:be)?nutzern?|anwendern?|utilisateurs|usuarios/],
+  ['countries', /ländern?|pays|países/],
+  ['regions', /regionen|régions|regiones/],
+  ['services', /diensten?|servicios/],
+  ['database', /datenbank|base de données|base de datos/],
+  ['network', /netz(?:werk)?|réseau|(?<=la )red/],
+]);
+
+/** Of those, what says when; it holds for whatever is asked. */
+const timed = /^(?:last|since|yesterday|today|\d)/;
+
+/** Questions, in which the phrases were put into English, by their English; the first that is found is what is asked. */
+const questions = whole([
+  ['why?', /^\P{L}*(?:warum|wieso|weshalb|pourquoi|por qué)(?: das| ça| eso)?\P{L}*$/u],
+  ['help', /^\P{L}*(?:hilfe|aide(?:-moi)?|ayuda)\P{L}*$|was kannst du|que (?:peux|sais)-tu|qué puedes/u],
+  ['hello', /^(?:hallo|guten (?:tag|morgen|abend)|servus|grüezi|bonjour|salut|hola|buen[oa]s \p{L}+)\P{L}*$/u],
+  ['thanks', /^(?:danke\p{L}*|vielen dank|merci|gracias)/u],
+  ['roll back', /(?:rolle?|mach\p{L}*) .{0,80}(?:zurück|rückgängig)|reviens? .{0,80}version précédente|revierte/u],
+  ['show me the logs', `${verb}(?:logs?|protokolle?|journaux|registros?)|${verb}-logs`],
+  ['show me the traces', `${verb}tra(?:ces?|zas?)`],
+  ['show me the sql', `${verb}(?:sql|abfragen?|requêtes?|consultas?)`],
+  ['what did you not check', /nicht (?:über)?geprüft|n'as pas (?:vérifié|regardé)|no has (?:comprobado|revisado)/],
+  ['since when', /seit wann|depuis quand|desde cu[áa]ndo/],
+  [
+    'when did it start',
+    /wann (?:hat|fing|ging|begann)|quand .{0,80}commencé|à quelle heure|a qué hora|cuándo (?:empezó|comenzó)/,
+  ],
+  ['which version', /welche[rs]? (?:version|release)|quelle version|qu[ée] versi[óo]n/],
+  [
+    'what changed',
+    /was (?:hat sich|wurde|war|ist) .{0,80}(?:ge|ver)ändert|was (?:war|ist|wurde) .{0,80}(?:anders|neu|ausgerollt)|gab es .{0,80}(?:deployments?|releases?|änderung\p{L}*)|qu'est-ce qui (?:a|avait) changé|quels? changements?|qué (?:ha )?cambi(?:ado|ó)|qué cambios|hubo .{0,80}(?:cambios?|despliegues?)/u,
+  ],
+  ['how many $1 are affected', `(?:wie ?viele|combien (?:de|d')|cu[aá]nt[oa]s) ?${who}`],
+  ['which $1 are affected', `${who}${within} (?:${hit})|(?:${hit}) ${within}${who}`],
+  ['who is affected', hit],
+  [
+    'what should i do',
+    /was (?:soll|muss|kann)(?:en)? (?:ich|wir)|was (?:jetzt|nun)|que (?:dois-je|faut-il|puis-je)|qué (?:debo|tengo que|hago|puedo)/,
+  ],
+  [
+    'is it fixed',
+    /behoben|gelöst|repariert|vorbei|(?:répar|régl|corrig)ée?|résolue?|(?:arreglad|resuelt|solucionad)[oa]/,
+  ],
+  [
+    'is it still going on',
+    /immer noch|noch immer|(?:ist|läuft) (?:es|das) noch|(?:ça|cela) continue|sigue (?:pasando|fallando)|todavía/,
+  ],
+  ['slowest service', /langsamster? (?:dienst|service)|le service le plus lent|servicio más lento/],
+  ['most errors', /meisten fehler|plus d'erreurs|más errores/],
+  ['how many orders in the last hour', /wie ?viele bestellungen|combien de commandes|cuántos pedidos/],
+  [
+    'what is wrong right now',
+    /was ist (?:gerade|jetzt|denn)? ?(?:kaputt|los|falsch)|qu'est-ce qui (?:ne va pas|est cassé)|qué (?:está|anda) (?:mal|roto)/,
+  ],
+  ['summary', /zusammenfassung|fasse? .{0,80}zusammen|résum\p{L}*|resumen/u],
+  [
+    'is $1 ok',
+    /ist ([\w./-]+) (?:jetzt |wieder )?(?:ok|okay|in ordnung|gesund)|que ([\w./-]+) va bien|está bien ([\w./-]+)/,
+  ],
+  [
+    'is it the $1',
+    /(?:liegt|lag) es (?:am|an) (?:de[rmn] )?([\w./-]+)|ist es (?:die|der|das) ([\w./-]+)|(?:c'est|est-ce) (?:la |le |l')([\w./-]+)|^\P{L}*es (?:la|el) ([\w./-]+)/u,
+  ],
+]);
 
 /** Words of trouble, where no question was read as a whole. */
 const trouble =
-  /(?<!\p{L})(?:warum|wieso|weshalb|schl(?:ägt|agen) fehl|fehler\w*|fehlgeschlagen|langsam\w*|kaputt|ausfall|störung|geht nicht|pourquoi|échou\w*|erreurs?|lente?s?|panne|por qué|fall(?:a|an|o)|errores|lent[oa]s?|caíd[oa])(?!\p{L})/iu;
+  /(?<!\p{L})(?:warum|wieso|weshalb|schl(?:ägt|agen) fehl|fehler\p{L}*|fehlgeschlagen|langsam\p{L}*|kaputt|ausfall|störung|geht nicht|pourquoi|échou\p{L}*|erreurs?|lente?s?|panne|por qué|fall(?:a|an|o)|errores|lent[oa]s?|caíd[oa])(?!\p{L})/iu;
 
 const foreignWords =
-  /(?<!\p{L})(?:ist|sind|wird|wurde|nicht|welche[rs]?|wie|wann|wer|bitte|und|oder|mit|für|sont|quel(?:le)?s?|avec|pour|dans|les|des|une|est-ce|cuál|cómo|está|están|los|las|una|para|con)(?!\p{L})/giu;
-const english = /\b(?:the|is|are|what|why|when|how|which|who|does|do|did|show|in|of|since|only)\b/gi;
+  /(?<!\p{L})(?:der|die|das|den|ein|ist|sind|wird|wurde|nicht|welche[rs]?|wie|wann|wer|bitte|und|oder|mit|für|mir|sont|que|la|quel(?:le)?s?|avec|pour|dans|les|des|une|et|cuál|cómo|está|están|los|las|el|una|para|con)(?!\p{L})/giu;
+const english = /\b(?:the|is|are|what|why|when|how|which|who|does|do|did|show|in|of|since|only|compare)\b/gi;
 
 interface Spoken {
   /** In English, as far as it was understood. */
@@ -170,15 +213,38 @@ interface Spoken {
   readonly isForeign: boolean;
 }
 
+/** A longer text says more than one of the questions. */
+const longestQuestion = 200;
+
 /** Reads what was written in another language: the questions that are asked most, and that something is wrong. */
 function readLanguage(text: string): Spoken {
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
   const latin = text.match(/\p{Script=Latin}/gu)?.length ?? 0;
-  const known = words.find(([, form]) => form.test(text))?.[0];
+  const times: string[] = [];
+  let plain = text.replaceAll('’', "'").replace(/^\s*[¿¡]\s*/, '');
+  for (const [phrase, form] of phrases) {
+    plain = plain.replace(form, (...found: readonly unknown[]) => {
+      const said = filled(phrase, found);
+      if (timed.test(said)) times.push(said);
+      return said;
+    });
+  }
+  const asked = plain.length <= longestQuestion ? questions.find(([, form]) => plain.search(form) >= 0) : undefined;
+  const isKnown = asked !== undefined || plain !== text;
   const foreign = text.match(foreignWords)?.length ?? 0;
-  const marks = letters > latin * 2 || trouble.test(text) || known !== undefined ? 1 : 0;
+  const marks = letters > latin * 2 || trouble.test(text) || isKnown ? 1 : 0;
   const isForeign = foreign + marks > (text.match(english)?.length ?? 0);
   if (!isForeign) return { text, isForeign };
+  if (asked !== undefined) {
+    const [known, form] = asked;
+    const found = [...plain.matchAll(form)][0] ?? [];
+    return { text: [filled(known, found), ...times].join(' '), isForeign };
+  }
   // What was not understood is looked into: a question is likelier than a greeting.
-  return { text: known ?? (trouble.test(text) ? `why does it fail: ${text}` : text), isForeign };
+  return { text: trouble.test(text) ? `why does it fail: ${plain}` : plain, isForeign };
+}
+
+/** With the one group that took part in the match. */
+function filled(phrase: string, [, ...groups]: readonly unknown[]): string {
+  return phrase.replace('$1', String(groups.find((group) => typeof group === 'string') ?? ''));
 }
