@@ -81,6 +81,15 @@ describe('the time that a conversation is about', () => {
     expect(meant([...messages, said('12:06', 'the hour before')]).references).toEqual([]);
   });
 
+  it('is not that of a number asked for beside what was found', () => {
+    const messages = [said('12:00', 'What is wrong?'), said('12:05', 'how many orders in the last 5 minutes?')];
+    const looked = [found('12:00', '10:00', '12:00')];
+    expect(meant(messages, looked).range).toBe('01T12:00 01T12:05');
+    expect(meant([...messages, said('12:06', 'which version?')], looked).range).toBe('01T10:00 01T12:00');
+    const alone = [said('12:05', 'how many orders between 10:00 and 10:30?'), said('12:06', 'why so few?')];
+    expect(meant(alone).range).toBe('01T10:00 01T10:30');
+  });
+
   it('is the last hour again with "now"', () => {
     const messages = [said('10:00', 'between 08:00 and 09:00'), said('12:00', 'and now?')];
     expect(meant(messages).range).toBe('01T11:00 01T12:00');

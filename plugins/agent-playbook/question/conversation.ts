@@ -1,6 +1,6 @@
 import type { Assignment } from '../../../src/contract/agent/index.ts';
 import type { ChatMessage } from '../../../src/contract/storage/index.ts';
-import type { Question } from './asks.ts';
+import { readAsks, type Asks, type Question } from './asks.ts';
 import { amount, clamp, clock, lengthOf, longest, readTimeRange, timeOf, type TimeRange } from './time-range.ts';
 import { unnamedRange } from './windows.ts';
 
@@ -87,6 +87,7 @@ export function followConversation(
     return { start: new Date(window.start), end: new Date(window.end) };
   };
   for (const [index, { content, time }] of messages.entries()) {
+    if (index < messages.length - 1 && isAside(content, time, assignment)) continue;
     const looked = lookedBefore(time) ?? range ?? unnamedRange(assignment, messages[index - 1]?.time ?? time);
     const comparison = readComparison(content, time, looked);
     const compares = comparison.references.length > 0;
@@ -109,6 +110,14 @@ export function followConversation(
     range = lookedBefore(newest.time);
   return { references, ...(range && { range }), ...(beganAt && { beganAt }) };
 }
+
+/** A number asked for beside what was found has a time of its own: `how many orders in the last 5 minutes?`. */
+function isAside(content: string, time: Date, { earlier = [] }: Assignment): boolean {
+  const found = earlier.filter(({ askedAt }) => askedAt < time);
+  return found.length > 0 && numbers.has(readAsks(content, { earlier: found }).kind);
+}
+
+const numbers: ReadonlySet<Asks['kind']> = new Set(['count', 'health', 'state']);
 
 const span = String.raw`(?:(\d{1,3}|an?|one|two|three)\s+)?(minute|hour|day|week)s?`;
 
