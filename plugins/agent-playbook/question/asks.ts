@@ -37,7 +37,9 @@ export type Asks =
   | { readonly kind: 'onset' | 'version' | 'changes' | 'advice' | 'summary' | 'state' }
   | { readonly kind: 'slowest' | 'failing' }
   /** What it names: `affected` countries, `count` of orders, `blame` on the database, `health` of cart. */
-  | { readonly kind: 'affected' | 'count' | 'blame' | 'health'; readonly what: string };
+  | { readonly kind: 'affected' | 'count' | 'blame' | 'health'; readonly what: string }
+  /** By its id. */
+  | { readonly kind: 'trace'; readonly what: string };
 
 /**
  * Which of these a message asks for. What is understood in no other way is a question to investigate; in a chat in which
@@ -46,6 +48,8 @@ export type Asks =
 export function readAsks(message: string, { earlier = [] }: Pick<Assignment, 'earlier'>): Asks {
   const text = message.trim();
   if (text.length <= longestOrder && orders.some((form) => form.test(text))) return { kind: 'order' };
+  const [trace] = text.length <= longestDirect ? (/\b[0-9a-f]{32}\b/i.exec(text) ?? []) : [];
+  if (trace !== undefined) return { kind: 'trace', what: trace.toLowerCase() };
   if (showing.traces.test(text)) return { kind: 'traces' };
   if (showing.logs.test(text)) return { kind: 'logs' };
   if (showing.queries.test(text)) return { kind: 'queries' };
@@ -92,7 +96,7 @@ const subject = String.raw`(?:users?|customers?|clients?|tenants?|accounts?|peop
 const lead = String.raw`^(?:(?:and|but|so|or|ok(?:ay)?|hm+)[,\s]+)*`;
 
 /** The first that fits is taken; `what` is the first group of a pattern. */
-const direct: readonly (readonly [kind: Exclude<Asks['kind'], 'evidence'>, forms: readonly RegExp[]])[] = [
+const direct: readonly (readonly [kind: Exclude<Asks['kind'], 'evidence' | 'trace'>, forms: readonly RegExp[]])[] = [
   [
     'greeting',
     [/^(?:hi|hello|hey|good (?:morning|afternoon|evening)|howdy|yo|moin)(?: there| all| everyone| sightline)?\W*$/i],
@@ -142,6 +146,7 @@ const direct: readonly (readonly [kind: Exclude<Asks['kind'], 'evidence'>, forms
       /\b(?:affected|impact(?:ed)?|blast radius|how (?:bad|big|severe|widespread))\b/i,
       /\bhow many ([a-z]+) (?:\w+ )?(?:failed|fail|are failing|broke)\b/i,
       new RegExp(`\\bwh(?:ich|at) (${subject})\\b`, 'i'),
+      /^(?:(?:and|but) )?which ((?!(?:one|time|day|version|release|build|deploy\w*|way)s?\b)[a-z]+)\W*$/i,
     ],
   ],
   [
@@ -172,7 +177,11 @@ const direct: readonly (readonly [kind: Exclude<Asks['kind'], 'evidence'>, forms
   ],
   [
     'count',
-    [/\bhow many (.+?)(?: (?:are|were|did|do) .*)?\??$/i, /\b(traffic|throughput|request rate|requests per \w+)\b/i],
+    [
+      /\bhow many (.+?)(?: (?:are|were|did|do) .*)?\??$/i,
+      /\b(traffic|throughput|request rate|requests per \w+)\b/i,
+      /\bwhat(?:'s| is| was) (?:the |our )?(?:current |overall )?((?:error|failure) rate)\b(?! (?:of|for|in|at)\b)/i,
+    ],
   ],
   [
     'version',
@@ -186,6 +195,7 @@ const direct: readonly (readonly [kind: Exclude<Asks['kind'], 'evidence'>, forms
     [
       /\bwhat(?:'s| is| has| was| else)? (?:have |has )?(?:changed|new|different|deployed|released)\b/i,
       /\bwhen (?:was|were|did) .*\b(?:deploy|releas|roll)/i,
+      /\b(?:did|has|have) (?:any|some)(?:one|body) (?:chang|deploy|releas|roll|flip|toggl|turn)\w*/i,
       /\b(?:was|were|is|has|did) (?:anything|something) (?:been |get )?(?:deployed|released|changed?|rolled out)\b/i,
       /\b(?:was|were|is|are|any) (?:there )?(?:an?|any|some)? ?(?:new |recent )?(?:deploy(?:ment|s|ed)?|releases?|rollouts?|changes?)\b/i,
     ],
@@ -197,7 +207,7 @@ const direct: readonly (readonly [kind: Exclude<Asks['kind'], 'evidence'>, forms
     [
       /^(?:is|are) (?:the )?(?!(?:any|every|some|it|this|that|all|there)\w*\b)([\w./-]+)(?: service)? (?:still )?(?:ok(?:ay)?|fine|healthy|well|up|down|slow|failing|broken|affected|working|all ?right)\b/i,
       /^how (?:is|are) (?:the )?([\w./-]+)(?: service)?(?: doing)?\W*$/i,
-      /\b(?:error rate|latency|p95|failure rate) (?:of|for|in) (?:the )?([\w./-]+)/i,
+      /\b(?:error rate|latency|p\d\d|median|failure rate) (?:of|for|in) (?:the )?([\w./-]+)/i,
     ],
   ],
 ];

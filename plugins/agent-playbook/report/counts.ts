@@ -68,13 +68,12 @@ async function* affectedGroups(
   what: string,
 ): Step<string> {
   const stem = what.replace(/(?:ies|e?s|y)$/, '');
-  const { rows, evidenceId } = yield* tally(desk, {
+  const { rows, evidenceId } = yield* byAttribute(desk, {
     question: `Which ${code(what, 40)} are affected?`,
     range,
     by: ['s.service_name', 's.name', 'a.key', 'a.value'],
     where: [bad.which, desk.write.matches('a.key', `(?i)${stem.replaceAll(/[^a-z0-9]/g, '.')}`)],
     failed: bad.bad,
-    join: desk.write.unnestMap('s.attributes', 'a'),
     order: 'failures',
   });
   const [first] = rows;
@@ -89,19 +88,25 @@ async function* affectedGroups(
   return `By ${code(key, 80)} at ${code(service, 60)} ${code(name, 80)}, ${between(range)}: ${list.join(', ')}.${cited(evidenceId)}`;
 }
 
+/** By attributes of the spans, else by those of what sends them: a pod, a host. */
+async function* byAttribute(desk: Look['desk'], inquiry: Omit<Parameters<typeof tally>[1], 'join'>) {
+  const own = yield* tally(desk, { ...inquiry, join: desk.write.unnestMap('s.attributes', 'a') });
+  if (own.rows.length > 0) return own;
+  return yield* tally(desk, { ...inquiry, join: desk.write.unnestMap('s.resource_attributes', 'a') });
+}
+
 /** `only amex customers`: those requests that have it, and the others. Undefined where no attribute has such a value. */
 export async function* withValue({ desk, windows, found }: Look, value: string): Step<string | undefined> {
   const bad = found && badSpans(desk, worseOf(found));
   const range = (found && worseOf(found).range) ?? windows.now;
   const which = bad?.which ?? ownWork('s.kind');
   const counts = (named: boolean) =>
-    tally(desk, {
+    (named ? byAttribute : tally)(desk, {
       question: named ? `How do requests with ${code(value, 60)} fare?` : 'How do all of these requests fare?',
       range,
       by: named ? ['s.service_name', 's.name', 'a.key'] : ['s.service_name', 's.name'],
       where: [which, ...(named ? [`lower(a.value) = ${desk.write.literal(value.toLowerCase())}`] : [])],
       ...(bad && { failed: bad.bad }),
-      ...(named && { join: desk.write.unnestMap('s.attributes', 'a') }),
       order: 'failures',
     });
   const own = yield* counts(true);
@@ -167,41 +172,69 @@ export async function* failing(look: Look): Step<string> {
   return `Most errors are of ${code(service, 60)}, at ${code(name, 80)}: ${first.failed} of ${first.calls} failed (${percent(first.failed / first.calls)}) ${between(windows.now)}.${cited(evidenceId)}${before}${sinceThen(look)}\n\nBy number of failures:\n${bullets(shown.map(line))}`;
 }
 
-const anyRequest = /^(?:requests?|calls?|hits?|visits?|traffic|throughput|spans?|request rate|requests per \w+)$/;
+const anyRequest =
+  /^(?:(?:failed |failing )?(?:requests?|calls?|hits?|visits?|spans?)|traffic|throughput|request rate|errors?|failures?|exceptions?|(?:error|failure) rate)(?: per \w+)?$/;
 
 export async function* count(look: Look, asked: string): Step<string> {
   const { desk, windows } = look;
   const what = asked
     .replace(/\s+\b(?:in|during|over|since|within|today|yesterday|between|from|this|last|we|you|they|there)\b.*$/, '')
     .trim();
-  const isAny = anyRequest.test(what);
+  if (anyRequest.test(what)) return yield* countAll(look, what);
   const stem = what.replace(/(?:ies|e?s|y)$/, '').replaceAll(/[^a-z0-9]/g, '.');
   const { rows, evidenceId } = yield* tally(desk, {
     question: `How many ${code(what, 60)} were there?`,
     range: windows.now,
     by: ['s.service_name', 's.name'],
-    where: isAny ? ["s.parent_span_id = ''"] : [requests, desk.write.matches('s.name', `(?i)${stem}`)],
+    where: [requests, desk.write.matches('s.name', `(?i)${stem}`)],
   });
-  const minutes = Math.max(1, lengthOf(windows.now) / 60_000);
-  const perMinute = (calls: number): string => `${(calls / minutes).toFixed(calls / minutes < 10 ? 1 : 0)} a minute`;
   const [first] = rows;
   if (first === undefined) {
     return `I cannot count ${code(what, 60)}: no operation is called like that ${between(windows.now)}.${cited(evidenceId)} Name an operation or a service, or ask \`how many requests\`.`;
   }
-  if (isAny) {
-    const [calls, failed] = [sumOf(rows, 'calls'), sumOf(rows, 'failed')];
-    return `${calls} requests came in ${between(windows.now)}, ${perMinute(calls)}; ${failed} of them failed (${percent(failed / calls)}).${cited(evidenceId)}${sinceThen(look)}\n\nMost of them:\n${bullets(rows.slice(0, 4).map(line))}`;
-  }
   const [service = '', name = ''] = first.names;
   const others = rows.slice(1, 4);
   return [
-    `${first.calls} at ${code(service, 60)} ${code(name, 80)} ${between(windows.now)}, ${perMinute(first.calls)}: ${first.calls - first.failed} went through, ${first.failed} failed.${cited(evidenceId)}${sinceThen(look)}`,
+    `${first.calls} at ${code(service, 60)} ${code(name, 80)} ${between(windows.now)}, ${perMinute(look, first.calls)}: ${first.calls - first.failed} went through, ${first.failed} failed.${cited(evidenceId)}${sinceThen(look)}`,
     ...(others.length === 0 ? [] : [`Also called like that:\n${bullets(others.map(line))}`]),
   ].join('\n\n');
 }
 
-function sumOf(rows: readonly Tallied[], column: 'calls' | 'failed'): number {
-  return rows.reduce((sum, row) => sum + row[column], 0);
+function perMinute({ windows }: Look, calls: number): string {
+  const rate = calls / Math.max(1, lengthOf(windows.now) / 60_000);
+  return `${rate.toFixed(rate < 10 ? 1 : 0)} a minute`;
+}
+
+/** Requests from outside, or those to a service that is named; the failures of them first where these are asked for. */
+async function* countAll(look: Look, what: string): Step<string> {
+  const { desk, windows } = look;
+  const service = look.known.find((name) => isNamed(look.text, name));
+  const where =
+    service === undefined
+      ? ["s.parent_span_id = ''"]
+      : [`s.service_name = ${desk.write.literal(service)}`, ownWork('s.kind')];
+  const asksForFailures = /^(?:fail|err|exc)/.test(what);
+  const counts = (by: readonly string[]) =>
+    tally(desk, {
+      question: `How many ${code(what, 60)} were there?`,
+      range: windows.now,
+      by,
+      where,
+      order: asksForFailures ? 'failures' : 'calls',
+    });
+  const { rows: all, evidenceId } = yield* counts([]);
+  const [whole] = all;
+  const to = service === undefined ? '' : ` to ${code(service, 60)}`;
+  if (whole === undefined) return `No requests${to} came in ${between(windows.now)}.${cited(evidenceId)}`;
+  const { calls, failed } = whole;
+  const each = yield* counts(['s.service_name', 's.name']);
+  const shown = asksForFailures ? each.rows.filter((row) => row.failed > 0) : each.rows;
+  const [share, often] = [percent(failed / calls), perMinute(look, asksForFailures ? failed : calls)];
+  const said = asksForFailures
+    ? `${failed} of ${calls} requests${to} failed (${share}) ${between(windows.now)}, ${often}.`
+    : `${calls} requests${to} came in ${between(windows.now)}, ${often}; ${failed} of them failed (${share}).`;
+  const most = shown.length === 0 ? '' : `\n\nMost of them:\n${bullets(shown.slice(0, 4).map(line))}`;
+  return `${said}${cited(evidenceId)}${sinceThen(look)}${most}`;
 }
 
 export async function* health(look: Look, what: string): Step<string | undefined> {

@@ -1,8 +1,17 @@
 import type { Conclusion } from '../../../src/contract/storage/index.ts';
-import type { Scene } from '../scene.ts';
-import { describe as describeTrace, type Exemplars } from '../steps/exemplars.ts';
+import type { Scene, Step } from '../scene.ts';
+import {
+  describe as describeTrace,
+  describeSpan,
+  mostSpans as mostSpansRead,
+  readExemplar,
+  spansOf,
+  type Exemplars,
+} from '../steps/exemplars.ts';
 import { describe as describeLog, type LogPatterns } from '../steps/log-patterns.ts';
-import { code } from '../sql.ts';
+import { between, cited, code, moment } from '../sql.ts';
+import { bullets } from './answer.ts';
+import type { Look } from './recall.ts';
 import { claim, neverChecked, nothingFound, type Report } from './findings.ts';
 
 /** The worst traces, as asked for; no verdict. */
@@ -27,6 +36,32 @@ export function reportLogs(scene: Scene, { worse, evidenceId }: LogPatterns, not
         : `The ${shown.length} warnings and errors that stand out in the logs`,
     nextSteps: [],
   });
+}
+
+const mostSpans = 12;
+const day = 86_400_000;
+
+/** A trace that is named by its id: what failed in it, else what took longest, in the order of time. */
+export async function* oneTrace({ desk, windows, today }: Look, traceId: string): Step<string> {
+  const range = { start: new Date(windows.now.start.getTime() - day), end: today };
+  const { rows, evidenceId } = yield* spansOf(desk, traceId, range);
+  const [first] = rows;
+  if (first === undefined) {
+    return `There is no span of trace ${code(traceId, 40)} ${between(range)}.${cited(evidenceId)} Name the time of an older one: \`what about yesterday\` moves it.`;
+  }
+  const failed = rows.filter((row) => row.text('status_code') === 'ERROR');
+  const longest = rows.toSorted((a, b) => b.number('duration_nano') - a.number('duration_nano'));
+  const worst = new Set([...failed, ...longest].slice(0, mostSpans));
+  const services = new Set(rows.map((row) => row.text('service_name'))).size;
+  const count = rows.length < mostSpansRead ? `${rows.length} spans` : `The first ${rows.length} spans`;
+  const began = first.time('time');
+  return [
+    `Trace ${code(traceId, 40)}: ${count} of ${services} services, ${failed.length === 0 ? 'none' : failed.length} failed${began === undefined ? '' : `, from ${moment(began)} on`}.${cited(evidenceId)}`,
+    bullets(rows.filter((row) => worst.has(row)).map((row) => describeSpan(readExemplar(row)))),
+    ...(rows.length > worst.size
+      ? ['These failed or took longest. Ask query_otel for all spans by its trace_id.']
+      : []),
+  ].join('\n\n');
 }
 
 function examples(

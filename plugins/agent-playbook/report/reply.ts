@@ -10,6 +10,7 @@ import { describeVersion, newVersions } from '../steps/versions.ts';
 import { bullets } from './answer.ts';
 import { blame } from './blame.ts';
 import { affected, count, failing, health, slowest } from './counts.ts';
+import { oneTrace } from './examples.ts';
 import {
   badSpans,
   beginningOf,
@@ -54,6 +55,8 @@ export async function* reply(asks: Asks, look: Look): Step<string | undefined> {
       return yield* count(look, asks.what);
     case 'health':
       return (yield* health(look, asks.what)) ?? (look.found && (yield* blame(look, look.found, asks.what)));
+    case 'trace':
+      return yield* oneTrace(look, asks.what);
     case 'changes':
       return yield* changes(look);
     case 'order':

@@ -56,13 +56,20 @@ LIMIT 5`;
 /** One trace, span by span: its first fifty by start. */
 export async function* traceTree({ notebook, write }: Scene, { traceId, time }: Exemplar): Step<string | undefined> {
   if (time === undefined) return undefined;
-  const window = around(time);
+  const { evidenceId, failed } = yield* spansOf({ notebook, write }, traceId, around(time));
+  return failed ? undefined : evidenceId;
+}
+
+export const mostSpans = 50;
+
+/** The first spans of a trace by start. */
+export function spansOf({ notebook, write }: Pick<Scene, 'notebook' | 'write'>, traceId: string, window: TimeRange) {
   const sql = `SELECT time, service_name, name, kind, status_code, status_message, duration_nano, span_id, parent_span_id
 FROM otel.spans
 WHERE ${within(write, 'time', window).slice(1, -1)} AND trace_id = ${write.literal(traceId)}
 ORDER BY time, span_id
-LIMIT 50`;
-  const { evidenceId, failed } = yield* notebook.ask({
+LIMIT ${mostSpans}`;
+  return notebook.ask({
     question: `What happens in trace ${code(traceId, 40)}?`,
     sql,
     window,
@@ -78,7 +85,6 @@ LIMIT 50`;
       };
     },
   });
-  return failed ? undefined : evidenceId;
 }
 
 /** The stretch to either side of a span within which its trace is looked for. */
@@ -114,7 +120,11 @@ export function readExemplar(row: Row): Exemplar {
   };
 }
 
-export function describe({ traceId, service, operation, failed, durationNano, message }: Exemplar): string {
+export function describe(exemplar: Exemplar): string {
+  return `${code(exemplar.traceId, 40)}: ${describeSpan(exemplar)}`;
+}
+
+export function describeSpan({ service, operation, failed, durationNano, message }: Exemplar): string {
   const end = failed ? `failed after ${milliseconds(durationNano)}` : `took ${milliseconds(durationNano)}`;
-  return `${code(traceId, 40)}: ${code(service, 60)} ${code(operation, 80)} ${end}${message === '' ? '' : `, saying ${code(message)}`}`;
+  return `${code(service, 60)} ${code(operation, 80)} ${end}${message === '' ? '' : `, saying ${code(message)}`}`;
 }
