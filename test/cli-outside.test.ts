@@ -44,6 +44,41 @@ describe('what lies outside the gateway', () => {
     }
   });
 
+  it('names organizations of the config that there are not', async () => {
+    await write({
+      scim: {
+        organizations: [
+          { organization: 'Acmee', emailDomain: 'acme.example' },
+          { organization: 'ACME', emailDomain: 'acme.test' },
+        ],
+      },
+      issuer: {
+        plugin: 'oidc',
+        issuer: 'https://idp.invalid',
+        clientId: 'x',
+        clientSecret: 'x',
+        memberships: ['acme', 'globex'].map((organization) => ({ organization, emailDomain: 'acme.example' })),
+      },
+    });
+    await box.run('org', 'create', 'acme');
+    const { checks } = report.parse(JSON.parse((await box.run('doctor', '--json')).stdout));
+    const said = checks.filter(({ check }) => check === 'scim.organizations' || check === 'issuer.memberships');
+    expect(said).toEqual([
+      {
+        check: 'scim.organizations',
+        status: 'warn',
+        detail: expect.stringContaining('no organization "Acmee",'),
+        hint: expect.stringContaining('org list'),
+      },
+      {
+        check: 'issuer.memberships',
+        status: 'warn',
+        detail: expect.stringContaining('no organization "globex",'),
+        hint: expect.stringContaining('org list'),
+      },
+    ]);
+  }, 60_000);
+
   it.each([
     ['of the environment', false],
     ['of the configuration', true],

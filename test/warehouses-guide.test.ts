@@ -76,7 +76,7 @@ describe('tables mapped by hand, from nothing to an answer', () => {
   });
 
   it('pass the doctor', async () => {
-    await sightline(directory, ['org', 'create', 'acme'], { env });
+    for (const name of ['acme', 'globex']) await sightline(directory, ['org', 'create', name], { env });
     const { code, stdout } = await sightline(directory, ['doctor', '--json'], { env });
     const { checks } = z
       .object({ checks: z.array(z.object({ check: z.string(), status: z.string(), detail: z.string() })) })

@@ -108,7 +108,7 @@ export class PostgresTelemetry implements Telemetry {
     const { warehouses } = this.#started;
     try {
       await ask(warehouses.main, 'SELECT 1', [], signal);
-      return { ok: true, detail: `${warehouses.open} connections open` };
+      return { ok: true, detail: `${warehouses.open} ${warehouses.open === 1 ? 'connection' : 'connections'} open` };
     } catch {
       return { ok: false, detail: 'the PostgreSQL server does not answer' };
     }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
+import { z } from 'zod';
 import { SightlineError, within } from '../contract/core/index.ts';
 import type { Finding } from '../contract/telemetry/index.ts';
 import { openAgent, openIssuer } from '../gateway/wiring/warehouse.ts';
@@ -42,7 +43,45 @@ export async function examineOutside(workspace: OpenWorkspace, deadlineMs = 30_0
     ...(await provider(workspace, deadlineMs)),
     { check: 'agent', ...(await attempt(() => agent(workspace), deadlineMs)) },
     ...(await publicAddress(workspace, deadlineMs)),
+    ...(await organizationsNamed(workspace, deadlineMs)),
   ];
+}
+
+/** Where plugins' sections name organizations; they are checked by the plugins themselves. */
+const sections = z.object({
+  issuer: z.object({ memberships: z.array(z.object({ organization: z.string().optional() })).default([]) }),
+  telemetry: z.object({
+    tenancy: z.object({ organizations: z.record(z.string(), z.unknown()).default({}) }).default({ organizations: {} }),
+  }),
+});
+
+/** A name that is no organization's applies to nobody, in silence: those of the config are created after it. */
+async function organizationsNamed(workspace: OpenWorkspace, deadlineMs: number): Promise<readonly Finding[]> {
+  const { config, storage } = workspace;
+  const { issuer, telemetry } = sections.safeParse(config).data ?? {};
+  const named: readonly (readonly [key: string, names: readonly string[]])[] = [
+    ['scim.organizations', config.scim.organizations.map(({ organization }) => organization)],
+    ['ingest.collector.tokens', Object.keys(config.ingest.collector?.tokens ?? {})],
+    ['issuer.memberships', issuer?.memberships.flatMap(({ organization = [] }) => organization) ?? []],
+    ['telemetry.tenancy.organizations', Object.keys(telemetry?.tenancy.organizations ?? {})],
+  ];
+  const findings: Finding[] = [];
+  for (const [check, names] of named) {
+    const verdict = await attempt(async () => {
+      const missing: string[] = [];
+      for (const name of new Set(names)) {
+        if ((await storage.directory.findOrganization(name)) === undefined) missing.push(JSON.stringify(name));
+      }
+      if (missing.length === 0) return { status: 'ok', detail: `${names.length} named` };
+      return {
+        status: 'warn',
+        detail: `There is no organization ${missing.slice(0, 10).join(', ')}, so what ${check} says of it applies to nobody.`,
+        hint: 'sightline org list names those there are; sightline org create makes one.',
+      };
+    }, deadlineMs);
+    if (verdict.status !== 'ok') findings.push({ check, ...verdict });
+  }
+  return findings;
 }
 
 async function provider(workspace: OpenWorkspace, deadlineMs: number): Promise<readonly Finding[]> {
