@@ -1,5 +1,5 @@
 import { nearestName } from '../../contract/core/spelling.ts';
-import type { Dialect, LogicalColumn, TableName } from '../../contract/telemetry/index.ts';
+import { byNames, type Dialect, type LogicalColumn, type TableName } from '../../contract/telemetry/index.ts';
 import { pathByDot, subscripted } from './habits/attributes.ts';
 import { pathIntoAttributes } from './habits/functions.ts';
 import { exactLikeMatcher } from './service-command.ts';
@@ -26,16 +26,12 @@ const numbered: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Other words for a value, in upper case and without the prefix of the enum. */
-const synonyms: Readonly<Record<string, string>> = {
-  FAILED: 'ERROR',
-  FAILURE: 'ERROR',
-  FAIL: 'ERROR',
-  ERR: 'ERROR',
-  SUCCESS: 'OK',
-  SUCCEEDED: 'OK',
-  COUNTER: 'sum',
-  EXPONENTIALHISTOGRAM: 'exponential_histogram',
-};
+const synonyms = byNames([
+  ['ERROR', 'FAILED FAILURE FAIL ERR'],
+  ['OK', 'SUCCESS SUCCEEDED'],
+  ['sum', 'COUNTER'],
+  ['exponential_histogram', 'EXPONENTIALHISTOGRAM'],
+]);
 
 const comparisons: ReadonlySet<string> = new Set(['=', '==', '<>', '!=']);
 const orderings: ReadonlySet<string> = new Set(['<', '<=', '>', '>=']);

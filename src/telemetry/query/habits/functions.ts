@@ -1,4 +1,4 @@
-import type { DialectWriter } from '../../../contract/telemetry/index.ts';
+import { byNames, words, type DialectWriter } from '../../../contract/telemetry/index.ts';
 import { attributeText } from './attributes.ts';
 import {
   bracketsAt,
@@ -35,17 +35,14 @@ const matches: Translation = ({ args: [subject, pattern] }, writer) => {
 };
 
 /** LIKE is the same everywhere, but for how a wildcard is escaped. */
-const contains: Translation = ({ args: [subject, part] }, writer) => {
-  const literal = literalOf(part);
-  if (subject === undefined || literal === undefined || /[%_\\]/.test(literal)) return undefined;
-  return `${subject.text} LIKE ${writer.literal(`%${literal}%`)}`;
-};
-
-const containsAnyCase: Translation = ({ args: [subject, part] }, writer) => {
-  const literal = literalOf(part)?.toLowerCase();
-  if (subject === undefined || literal === undefined || /[%_\\]/.test(literal)) return undefined;
-  return `lower(${subject.text}) LIKE ${writer.literal(`%${literal}%`)}`;
-};
+const contains =
+  (anyCase: boolean): Translation =>
+  ({ args: [subject, part] }, writer) => {
+    const literal = literalOf(part);
+    if (subject === undefined || literal === undefined || /[%_\\]/.test(literal)) return undefined;
+    const like = writer.literal(`%${anyCase ? literal.toLowerCase() : literal}%`);
+    return `${anyCase ? `lower(${subject.text})` : subject.text} LIKE ${like}`;
+  };
 
 const attribute: Translation = ({ args: [map, path] }, writer) => {
   const key = literalOf(path)
@@ -54,9 +51,7 @@ const attribute: Translation = ({ args: [map, path] }, writer) => {
   return map === undefined || key === undefined ? undefined : attributeText(map.tokens, key, writer);
 };
 
-const jsonReaders: ReadonlySet<string> = new Set(
-  'json_extract json_extract_string json_extract_scalar jsonextractstring json_value get_json_object'.split(' '),
-);
+const jsonReaders = 'json_extract json_extract_string json_extract_scalar jsonextractstring json_value get_json_object';
 
 /** `JSON_EXTRACT(attributes, '$.http.route')`, which looks for an object `http` and finds none. */
 export function pathIntoAttributes(
@@ -65,7 +60,7 @@ export function pathIntoAttributes(
   { sql, dialect }: Source,
 ): Caution | undefined {
   const call = callAt(tokens, at, sql);
-  if (call === undefined || !jsonReaders.has(call.name)) return undefined;
+  if (call === undefined || !words(jsonReaders).includes(call.name)) return undefined;
   const [, path] = call.args;
   const read = /^\$\.\w+(\.\w+)+$/.test(literalOf(path) ?? '') ? attribute(call, dialect.write) : undefined;
   const { start } = call.first;
@@ -84,7 +79,6 @@ const percentile =
   ({ args: [one] }, writer) =>
     one === undefined ? undefined : writer.quantile(one.text, fraction);
 
-const countDistinct = withOne((one) => `count(DISTINCT ${one})`);
 const either: Translation = ({ args: [condition, yes, no] }) =>
   condition === undefined || yes === undefined
     ? undefined
@@ -98,14 +92,11 @@ const cases: Translation = ({ args }) => {
   );
   return `CASE ${whens.join(' ')} ELSE ${otherwise.text} END`;
 };
-const asNumber = withOne((one, writer) => writer.number(one));
-const asNumberOrZero = withOne((one, writer) => `coalesce(${writer.number(one)}, 0)`);
 const replaced: Translation = ({ args: [one, pattern, by] }, writer) => {
   const [wanted, instead] = [literalOf(pattern), literalOf(by)];
   if (one === undefined || wanted === undefined || instead === undefined) return undefined;
   return writer.replaceRegexp(one.text, wanted, instead);
 };
-const coalesced = withTwo((value, otherwise) => `coalesce(${value}, ${otherwise})`);
 const joined: Translation = ({ args: [one, separator] }, writer) =>
   one === undefined ? undefined : writer.joined(one.text, literalOf(separator) ?? ', ');
 /** An array without DISTINCT keeps what is double, and is not this. */
@@ -113,64 +104,45 @@ const distinct: Translation = ({ name, args: [one] }, writer) => {
   if (one?.tokens[0]?.text === 'distinct') return writer.distinctArray(one.text.replace(/^distinct\s+/i, ''));
   return one && /^(groupuniqarray|collect_set)$/.test(name) ? writer.distinctArray(one.text) : undefined;
 };
-const decimal = withOne((one) => `(${one} * 1.0)`);
-const greatest = withTwo((value, by, writer) => writer.valueAt(value, by, 'max'));
-const least = withTwo((value, by, writer) => writer.valueAt(value, by, 'min'));
-const any = withOne((one, writer) => writer.anyValue(one));
 
-function named(names: string, translation: Translation): readonly (readonly [string, Translation])[] {
-  return names.split(' ').map((name) => [name, translation]);
-}
-
-const translations: ReadonlyMap<string, Translation> = new Map([
+const translations = byNames<Translation>([
   ...timeFunctions,
-  ...named(
-    'countif count_if',
-    withOne((condition, writer) => writer.countIf(condition)),
-  ),
-  ...named(
-    'sumif sum_if',
-    withTwo((value, condition) => `sum(CASE WHEN ${condition} THEN ${value} END)`),
-  ),
-  ...named(
-    'avgif avg_if',
-    withTwo((value, condition) => `avg(CASE WHEN ${condition} THEN ${value} END)`),
-  ),
-  ...named(
-    'uniq uniqexact uniqcombined uniqcombined64 uniqhll12 approx_count_distinct approx_distinct count_distinct countdistinct dcount',
-    countDistinct,
-  ),
-  ...named('p50 median', percentile(0.5)),
-  ...named('p90', percentile(0.9)),
-  ...named('p95', percentile(0.95)),
-  ...named('p99', percentile(0.99)),
-  ...named('argmax arg_max max_by', greatest),
-  ...named('argmin arg_min min_by', least),
-  ...named('any any_value anylast first', any),
-  ...named('group_concat string_agg listagg', joined),
-  ...named('groupuniqarray array_agg list collect_set', distinct),
-  ...named('if iif', either),
-  ...named('multiif', cases),
-  ...named(
+  [withOne((condition, writer) => writer.countIf(condition)), 'countif count_if'],
+  [withTwo((value, condition) => `sum(CASE WHEN ${condition} THEN ${value} END)`), 'sumif sum_if'],
+  [withTwo((value, condition) => `avg(CASE WHEN ${condition} THEN ${value} END)`), 'avgif avg_if'],
+  [
+    withOne((one) => `count(DISTINCT ${one})`),
+    `uniq uniqexact uniqcombined uniqcombined64 uniqhll12 approx_count_distinct approx_distinct count_distinct
+       countdistinct dcount`,
+  ],
+  [percentile(0.5), 'p50 median'],
+  [percentile(0.9), 'p90'],
+  [percentile(0.95), 'p95'],
+  [percentile(0.99), 'p99'],
+  [withTwo((value, by, writer) => writer.valueAt(value, by, 'max')), 'argmax arg_max max_by'],
+  [withTwo((value, by, writer) => writer.valueAt(value, by, 'min')), 'argmin arg_min min_by'],
+  [withOne((one, writer) => writer.anyValue(one)), 'any any_value anylast first'],
+  [joined, 'group_concat string_agg listagg'],
+  [distinct, 'groupuniqarray array_agg list collect_set'],
+  [either, 'if iif'],
+  [cases, 'multiif'],
+  [
+    withOne((one, writer) => writer.number(one)),
     'tofloat64ornull tofloat32ornull toint64ornull toint32ornull touint64ornull touint32ornull touint16ornull',
-    asNumber,
-  ),
-  ...named(
+  ],
+  [
+    withOne((one, writer) => `coalesce(${writer.number(one)}, 0)`),
     'tofloat64orzero tofloat32orzero toint64orzero toint32orzero touint64orzero touint32orzero touint16orzero',
-    asNumberOrZero,
-  ),
-  ...named('replaceregexpall', replaced),
-  ...named('ifnull nvl isnull', coalesced),
-  ...named(
-    'safe_divide',
-    withTwo((above, below, writer) => writer.ratio(above, below)),
-  ),
-  ...named('tofloat64 tofloat float', decimal),
-  ...named('match regexp_contains regexp_like regexp_matches rlike', matches),
-  ...named('contains strpos instr position', contains),
-  ...named('positioncaseinsensitive', containsAnyCase),
-  ...[...jsonReaders].map((name) => [name, attribute] as const),
-  ...named('mapcontains map_contains map_contains_key has', hasKey),
+  ],
+  [replaced, 'replaceregexpall'],
+  [withTwo((value, otherwise) => `coalesce(${value}, ${otherwise})`), 'ifnull nvl isnull'],
+  [withTwo((above, below, writer) => writer.ratio(above, below)), 'safe_divide'],
+  [withOne((one) => `(${one} * 1.0)`), 'tofloat64 tofloat float'],
+  [matches, 'match regexp_contains regexp_like regexp_matches rlike'],
+  [contains(false), 'contains strpos instr position'],
+  [contains(true), 'positioncaseinsensitive'],
+  [attribute, jsonReaders],
+  [hasKey, 'mapcontains map_contains map_contains_key has'],
 ]);
 
 /** Calls of functions that are not here, and of functions with other arguments here. */
@@ -180,7 +152,7 @@ export function foreignCall(tokens: readonly Token[], at: number, statement: Sta
   const isKnown = statement.dialect.functions.some((name) => name.toLowerCase() === call.name);
   if (isKnown && !(statement.mayMisuse && mayMisfit.has(call.name))) return undefined;
   if (isKnown && !statement.misfits && !call.args.some(isTakenForColumn)) return undefined;
-  const translated = translations.get(call.name)?.(call, statement.dialect.write);
+  const translated = translations[call.name]?.(call, statement.dialect.write);
   if (translated === undefined) return undefined;
   const last = afterComparison(tokens, at, call);
   return last && write(statement, call.first, last, translated);
@@ -195,14 +167,14 @@ function isTakenForColumn({ tokens: [only, more] }: Argument): boolean {
 }
 
 /** Functions of ClickHouse that DuckDB has by another name. */
-const inDuckdb: ReadonlyMap<string, string> = new Map([
-  ['grouparray', 'list'],
-  ['arrayjoin', 'unnest'],
-  ['startswith', 'starts_with'],
-  ['endswith', 'ends_with'],
-  ['lowerutf8', 'lower'],
-  ['upperutf8', 'upper'],
-  ['replaceall', 'replace'],
+const inDuckdb = byNames([
+  ['list', 'grouparray'],
+  ['unnest', 'arrayjoin'],
+  ['starts_with', 'startswith'],
+  ['ends_with', 'endswith'],
+  ['lower', 'lowerutf8'],
+  ['upper', 'upperutf8'],
+  ['replace', 'replaceall'],
 ]);
 
 /** `groupArray(x)`, `topK(3)(x)` and `has(body, 'x')` in DuckDB. */
@@ -217,7 +189,7 @@ export function duckdbCall(tokens: readonly Token[], at: number, statement: Stat
     if (name === 'topk') return write(statement, first, behind.last, `approx_top_k(${counted.text}, ${count})`);
     if (name === 'grouparray') return write(statement, first, behind.last, `list(${counted.text})[1:${count}]`);
   }
-  const renamed = behind === undefined ? inDuckdb.get(name) : undefined;
+  const renamed = behind === undefined ? inDuckdb[name] : undefined;
   if (renamed !== undefined) return write(statement, first, last, `${renamed}(${args.map(text).join(', ')})`);
   const [whole, part] = args;
   if (name !== 'has' || whole === undefined || part === undefined || args.length !== 2) return undefined;
@@ -234,14 +206,8 @@ export function duckdbCall(tokens: readonly Token[], at: number, statement: Stat
 
 /** Of one name in several dialects, with other arguments in each. */
 const mayMisfit: ReadonlySet<string> = new Set([
-  ...timeFunctions.map(([name]) => name),
-  'string_agg',
-  'json_value',
-  'json_extract',
-  'jsonextractstring',
-  'contains',
-  'match',
-  'has',
+  ...timeFunctions.flatMap(([, names]) => words(names)),
+  ...words('string_agg json_value json_extract jsonextractstring contains match has'),
 ]);
 
 const positions: ReadonlySet<string> = new Set(['strpos', 'instr', 'position', 'positioncaseinsensitive']);

@@ -1,4 +1,4 @@
-import { itemFields, tableNames, type TableName } from '../../../contract/telemetry/index.ts';
+import { byNames, itemFields, tableNames, type TableName } from '../../../contract/telemetry/index.ts';
 import { nearest } from '../nearest.ts';
 import { callAt, closing, isName, textOf, write, type Cure, type Statement, type Token } from './tokens.ts';
 
@@ -11,18 +11,11 @@ function tableMeant(name: string): TableName | undefined {
   return words.flatMap((word) => tableWords[word] ?? []).at(0);
 }
 
-const tableWords: Readonly<Record<string, TableName>> = {
-  metric: 'metrics',
-  metrics: 'metrics',
-  gauge: 'metrics',
-  histogram: 'metrics',
-  trace: 'spans',
-  traces: 'spans',
-  span: 'spans',
-  spans: 'spans',
-  log: 'logs',
-  logs: 'logs',
-};
+const tableWords = byNames<TableName>([
+  ['metrics', 'metric metrics gauge histogram'],
+  ['spans', 'trace traces span spans'],
+  ['logs', 'log logs'],
+]);
 
 /** A table by another name, or without its schema. */
 export function tableOtherwise(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {

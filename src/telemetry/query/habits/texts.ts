@@ -1,3 +1,4 @@
+import { byNames } from '../../../contract/telemetry/index.ts';
 import { isName, textOf, write, type Cure, type Statement, type Token } from './tokens.ts';
 
 export function backticks(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
@@ -69,14 +70,10 @@ export function caselessLike(tokens: readonly Token[], at: number, statement: St
   return write(statement, first, pattern, `LOWER(${textOf(statement, first, operand)}) ${not}LIKE ${folded}`);
 }
 
-const typesOfBigquery: Readonly<Record<string, string>> = {
-  float: 'FLOAT64',
-  double: 'FLOAT64',
-  real: 'FLOAT64',
-  varchar: 'STRING',
-  text: 'STRING',
-  char: 'STRING',
-};
+const typesOfBigquery = byNames([
+  ['FLOAT64', 'float double real'],
+  ['STRING', 'varchar text char'],
+]);
 
 /** `CAST(x AS FLOAT)`. */
 export function castType(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
