@@ -1,24 +1,7 @@
 import type { SightlineError } from '../../../contract/core/index.ts';
 import type { Dialect } from '../../../contract/telemetry/index.ts';
 import { attributeAsColumn, attributeAsNumber, attributeByArrow, attributeByDot, keysOfMap } from './attributes.ts';
-import {
-  aggregateInWhere,
-  aliasInHaving,
-  countWithoutBrackets,
-  explained,
-  fenced,
-  informationSchema,
-  limitBy,
-  limitOtherwise,
-  orderByCount,
-  otherSigns,
-  outputClause,
-  prewhere,
-  severalStatements,
-  tableModifier,
-  top,
-  ungrouped,
-} from './clauses.ts';
+import * as clauses from './clauses.ts';
 import { duckdbCall, filterClause, foreignCall, quantileCall, sumOfCondition } from './functions.ts';
 import { arrayJoin, columnOtherwise, errorFlag, itemAlias, itemAttribute, tableOtherwise } from './names.ts';
 import { backticks, caselessLike, castType, containsWord, doubleQuotedText, regularExpression } from './texts.ts';
@@ -32,12 +15,12 @@ const mostCures = 20;
 
 /** In this order: what a statement is, then its names, then its parts. */
 const habits: readonly Habit[] = [
-  fenced,
-  explained,
-  informationSchema,
-  severalStatements,
-  outputClause,
-  prewhere,
+  clauses.fenced,
+  clauses.explained,
+  clauses.informationSchema,
+  clauses.severalStatements,
+  clauses.outputClause,
+  clauses.prewhere,
   backticks,
   arrayJoin,
   tableOtherwise,
@@ -62,19 +45,19 @@ const habits: readonly Habit[] = [
   relativeTime,
   timeAsNumber,
   durationAsText,
-  countWithoutBrackets,
-  top,
-  limitBy,
-  limitOtherwise,
-  tableModifier,
+  clauses.countWithoutBrackets,
+  clauses.top,
+  clauses.limitBy,
+  clauses.limitOtherwise,
+  clauses.tableModifier,
   doubleQuotedText,
   errorFlag,
   attributeAsColumn,
-  orderByCount,
-  aggregateInWhere,
-  aliasInHaving,
-  ungrouped,
-  otherSigns,
+  clauses.orderByCount,
+  clauses.aggregateInWhere,
+  clauses.aliasInHaving,
+  clauses.ungrouped,
+  clauses.otherSigns,
 ];
 
 /** A statement that failed. */
