@@ -74,7 +74,7 @@ function parseInfix(parser: Parser, left: Expression, minimum: number): Expressi
     return { kind: 'conditional', condition: left, yes, no: parser.expression(conditional) };
   }
   const operator = text === '==' ? '=' : text === '<>' ? '!=' : text;
-  const strength = Object.hasOwn(grammar.binary, operator) ? grammar.binary[operator] : undefined;
+  const strength = grammar.binary[operator];
   if (strength !== undefined) {
     if (strength < minimum) return undefined;
     tokens.next();
@@ -152,10 +152,7 @@ function parseIn(
 
 function bindsTighter({ kind, text }: Token, grammar: Grammar): boolean {
   if (kind !== 'operator' && kind !== 'word') return false;
-  return (
-    /^(?:\[|\.|::)$/.test(text) ||
-    (Object.hasOwn(grammar.binary, text) && (grammar.binary[text] ?? 0) > grammar.predicate)
-  );
+  return /^(?:\[|\.|::)$/.test(text) || (grammar.binary[text] ?? 0) > grammar.predicate;
 }
 
 function parseLambda(parser: Parser, left: Expression): Expression {
