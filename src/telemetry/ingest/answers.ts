@@ -108,34 +108,20 @@ function explain({ reasons, altered }: Stored): string {
 
 function lossesOf({ losses, unknown }: Accepted): readonly string[] {
   if (unknown.length > 0) return [`Nothing was stored: there is no record under these keys: ${unknown.join(', ')}.`];
-  const parts: string[] = [];
-  if (losses.attributes > 0) {
-    parts.push(
-      `Attributes dropped: ${losses.attributes} (more than ${recordLimits.attributes} in a set, or keys repeated too often).`,
-    );
-  }
-  for (const [what, cut, limit] of [
-    ['Values', losses.values, recordLimits.valueBytes],
-    ['Bodies', losses.bodies, recordLimits.bodyBytes],
-    ['Keys', losses.keys, recordLimits.keyBytes],
-  ] as const) {
-    if (cut > 0) parts.push(`${what} cut: ${cut} (longer than ${limit} bytes).`);
-  }
-  if (losses.events > 0)
-    parts.push(`Events or links dropped: ${losses.events} (more than ${recordLimits.events} in a span).`);
-  if (losses.exemplars > 0) {
-    parts.push(
-      `Exemplars dropped: ${losses.exemplars} (more than ${recordLimits.exemplars}, or ${recordLimits.exemplarBytes} bytes, in a data point).`,
-    );
-  }
-  if (losses.invalidIds > 0) parts.push(`Ids emptied: ${losses.invalidIds} (not of 16 or 8 bytes).`);
-  if (losses.ends > 0) {
-    parts.push(`Span ends set to the start: ${losses.ends} (before it, or more than a day in the future).`);
-  }
-  if (losses.ahead > 0)
-    parts.push(`Records more than a day in the future: ${losses.ahead} (stored; check both clocks).`);
-  if (losses.aged > 0) parts.push(`Records older than the retention: ${losses.aged} (deleted within the hour).`);
-  return parts;
+  const { attributes, valueBytes, bodyBytes, keyBytes, events, exemplars, exemplarBytes } = recordLimits;
+  const parts: readonly (readonly [what: string, count: number, why: string])[] = [
+    ['Attributes dropped', losses.attributes, `more than ${attributes} in a set, or keys repeated too often`],
+    ['Values cut', losses.values, `longer than ${valueBytes} bytes`],
+    ['Bodies cut', losses.bodies, `longer than ${bodyBytes} bytes`],
+    ['Keys cut', losses.keys, `longer than ${keyBytes} bytes`],
+    ['Events or links dropped', losses.events, `more than ${events} in a span`],
+    ['Exemplars dropped', losses.exemplars, `more than ${exemplars}, or ${exemplarBytes} bytes, in a data point`],
+    ['Ids emptied', losses.invalidIds, 'not of 16 or 8 bytes'],
+    ['Span ends set to the start', losses.ends, 'before it, or more than a day in the future'],
+    ['Records more than a day in the future', losses.ahead, 'stored; check both clocks'],
+    ['Records older than the retention', losses.aged, 'deleted within the hour'],
+  ];
+  return parts.filter(([, count]) => count > 0).map(([what, count, why]) => `${what}: ${count} (${why}).`);
 }
 
 function answer(
