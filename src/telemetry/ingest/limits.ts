@@ -1,36 +1,27 @@
 /** What one record may bring. What is over is cut or dropped, and the answer says so. */
-export interface RecordLimits {
+export const recordLimits = {
   /** Attributes in one set. */
-  readonly attributes: number;
-  /** UTF-8 bytes of an attribute's key. */
-  readonly keyBytes: number;
-  /** UTF-8 bytes of a name, a message or an attribute's value. */
-  readonly valueBytes: number;
-  /** UTF-8 bytes of a log record's body. */
-  readonly bodyBytes: number;
-  /** Events, and links, of one span. */
-  readonly events: number;
-  /** Exemplars of one data point, and UTF-8 bytes of them together. */
-  readonly exemplars: number;
-  readonly exemplarBytes: number;
-  /** Buckets, and quantiles, of one data point. */
-  readonly buckets: number;
-  /** Text of one row together; a record over it is rejected. */
-  readonly recordBytes: number;
-}
-
-export const recordLimits: RecordLimits = {
   attributes: 512,
+  /** UTF-8 bytes of an attribute's key. */
   keyBytes: 1024,
+  /** UTF-8 bytes of a name, a message or an attribute's value. */
   valueBytes: 64 * 1024,
+  /** UTF-8 bytes of a log record's body. */
   bodyBytes: 128 * 1024,
+  /** Events, and links, of one span. */
   events: 1024,
+  /** Exemplars of one data point, and UTF-8 bytes of them together. */
   exemplars: 256,
   exemplarBytes: 128 * 1024,
+  /** Buckets, and quantiles, of one data point. */
   buckets: 4096,
-  // Many rows of more than this bring DuckDB to the end of its address space while it writes a checkpoint.
+  /**
+   * Text of one row together; a record over it is rejected. Many rows of more than this bring DuckDB to the end of its address
+   * space while it writes a checkpoint.
+   */
   recordBytes: 256 * 1024,
 };
+export type RecordLimits = Readonly<typeof recordLimits>;
 
 /** Nesting of arrays and maps in an attribute; no SDK goes beyond a few. */
 export const deepestValue = 32;
