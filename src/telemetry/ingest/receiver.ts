@@ -217,12 +217,7 @@ class Receiver implements OtlpReceiver {
       if (request.method !== 'POST') throw new OtlpRefusal(405, 'This is sent by POST.', { allow: 'POST' });
       const incoming = ofHttp(request, response, waitsToContinue);
       if (target === 'changes') return answerJson(response, await this.#change(incoming, sender, logs, encoding));
-      const decoded = await this.#receive(
-        { incoming, sender, encoding, ...this.#formats },
-        logs,
-        (organizationId, body, format) => this.#store(logs, organizationId, target, format, body),
-      );
-      this.#noteLosses(sender, decoded);
+      const decoded = await this.#export(incoming, sender, logs, target, encoding);
       if (encoding !== undefined) answerSuccess(response, encoding, target, decoded);
     } catch (error) {
       if (error instanceof ClientGone) return;
@@ -235,27 +230,31 @@ class Receiver implements OtlpReceiver {
     try {
       const logs = this.#logs;
       if (logs === undefined) throw notHere(signal);
-      const received = { incoming, sender, encoding: 'protobuf', ...this.#formats } as const;
-      const decoded = await this.#receive(received, logs, (organizationId, body, format) =>
-        this.#store(logs, organizationId, signal, format, body),
-      );
-      this.#noteLosses(sender, decoded);
-      return successBody('protobuf', signal, decoded);
+      return successBody('protobuf', signal, await this.#export(incoming, sender, logs, signal, 'protobuf'));
     } catch (error) {
       throw error instanceof ClientGone ? error : this.#refuse(error, sender);
     }
   }
 
-  #noteLosses(sender: Sender, { reasons, unknown, altered }: Stored): void {
+  async #export(
+    incoming: Incoming,
+    sender: Sender,
+    logs: OrganizationLogs,
+    signal: Signal,
+    encoding: Encoding | undefined,
+  ): Promise<Stored> {
+    const formats = 'application/x-protobuf or application/json';
+    const received = { incoming, sender, encoding, formats, limits: this.#limits.body };
+    const decoded = await this.#receive(received, logs, (organizationId, body, format) =>
+      this.#store(logs, organizationId, signal, format, body),
+    );
+    const { reasons, unknown, altered } = decoded;
     for (const [reason, count] of reasons) {
       this.#activity.refused({ ...sender, cause: `rejected: ${reason}`, reason, count });
     }
     const cause = unknown.length > 0 ? 'nothing stored' : 'altered';
     if (altered !== '') this.#activity.refused({ ...sender, cause, reason: altered });
-  }
-
-  get #formats(): Pick<Received, 'formats' | 'limits'> {
-    return { formats: 'application/x-protobuf or application/json', limits: this.#limits.body };
+    return decoded;
   }
 
   /** One change, stored as the log event that it is. */
