@@ -112,7 +112,7 @@ function queryError(error: ApiFailure, { helpers, tables, sql }: FailureContext)
   }
   const signature = find(`No matching signature for (?:aggregate |analytic )?(?:function|operator) ${name}`);
   if (signature !== undefined) return told(sqlFailed(`${signature} does not take these types.`, castHint), error);
-  return told(bySigns.find(([sign]) => sign.test(message))?.[1] ?? unknownFailure, error);
+  return told(bySigns.find(([sign]) => sign.test(message))?.[1] ?? commonFailures.unknown, error);
 }
 
 const castHint = 'Cast: attributes are STRING, SAFE_CAST(… AS INT64).';
@@ -156,10 +156,6 @@ const bySigns: readonly (readonly [RegExp, Told])[] = [
     },
   ],
 ];
-const unknownFailure = sqlFailed(
-  'The engine could not run the statement.',
-  'Simplify the statement and try its parts.',
-);
 
 /** BigQuery names no more tables than this. */
 const mostTablesNamed = 50;

@@ -99,8 +99,7 @@ function engineError(message: string, helpers: SqlHelpers, tables: readonly Tabl
         cause,
       );
   }
-  const otherwise = sqlFailed('The engine could not run the statement.', 'Simplify the statement and try its parts.');
-  return told(kinds[kind] ?? otherwise, cause);
+  return told(kinds[kind] ?? commonFailures.unknown, cause);
 }
 
 const argumentsHint =

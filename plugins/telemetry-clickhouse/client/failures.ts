@@ -2,7 +2,6 @@ import { SightlineError, Stopped } from '../../../src/contract/core/index.ts';
 import {
   byNames,
   commonFailures,
-  sqlFailed,
   type SqlHelpers,
   stoppedFailure,
   type TableName,
@@ -95,10 +94,6 @@ const failures = byNames<Told>([
 /** Where the warehouse gave no whole answer. */
 const noAnswer = passing('The warehouse does not answer.');
 const brokeOff = passing('The connection to the warehouse broke off.');
-const unknownFailure = sqlFailed(
-  'The engine could not run the statement.',
-  'Simplify the statement and try its parts.',
-);
 
 /** What the engine says went wrong, in place of a result or in the middle of one. Its message can hold rows' values. */
 export class EngineError extends Error {
@@ -200,7 +195,7 @@ function byCode({ code, message }: EngineError, cause: unknown, about: Explainin
       }
     }
   }
-  return told(failures[code] ?? unknownFailure, cause);
+  return told(failures[code] ?? commonFailures.unknown, cause);
 }
 
 function named(message: string, pattern: RegExp): string | undefined {

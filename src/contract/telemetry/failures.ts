@@ -36,6 +36,7 @@ export const commonFailures = {
     'The parts of a UNION, INTERSECT or EXCEPT have different numbers of columns.',
     'Select as many columns in each part, in the same order: NULL AS name for one that is missing.',
   ),
+  unknown: sqlFailed('The engine could not run the statement.', 'Simplify the statement and try its parts.'),
   /** It lies in the rows: the receiver puts the batch aside and goes on. */
   badBatch: { code: 'invalid_argument', message: 'The batch cannot be stored as it is.' },
   notWritten: {
