@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { SightlineError, type OrganizationId } from '../../src/contract/core/index.ts';
 import {
   connectionOf,
@@ -21,32 +22,24 @@ import type { KeyStyle } from './literals.ts';
 import { mappingOfTenant, namedByTenant, tenantLiteral, tenantPredicate } from './tenant.ts';
 import { relationWriter } from './writer.ts';
 
-/** Cache size; more tenants than this are rare, and then the cache is cleared. */
-const mostKept = 1_000;
-
 /** Answers by key for a while. Who asks at the same time waits for the same answer; a failure is forgotten at once. */
 export class Remembered<T> {
-  readonly #kept = new Map<string, { readonly answer: Promise<T>; readonly until: number }>();
-  readonly #forMs: number;
+  readonly #kept: LRUCache<string, Promise<T>>;
 
+  /** @param forMs 0: for good. */
   constructor(forMs: number) {
-    this.#forMs = forMs;
+    this.#kept = new LRUCache({ max: 1_000, ttl: forMs });
   }
 
   of(key: string, ask: () => Promise<T>): Promise<T> {
     const known = this.#kept.get(key);
-    if (known !== undefined && known.until > performance.now()) return known.answer;
-    if (this.#kept.size >= mostKept) this.#kept.clear();
-    const kept = { answer: ask(), until: performance.now() + this.#forMs };
-    this.#kept.set(key, kept);
-    kept.answer.catch(() => {
-      if (this.#kept.get(key) === kept) this.#kept.delete(key);
+    if (known !== undefined) return known;
+    const answer = ask();
+    this.#kept.set(key, answer);
+    answer.catch(() => {
+      if (this.#kept.peek(key) === answer) this.#kept.delete(key);
     });
-    return kept.answer;
-  }
-
-  clear(): void {
-    this.#kept.clear();
+    return answer;
   }
 }
 
@@ -73,7 +66,7 @@ export class Warehouse {
   readonly style: KeyStyle;
   readonly #host: TelemetryHost;
   readonly #writer: RelationWriter;
-  readonly #apis = new Remembered<Api>(Infinity);
+  readonly #apis = new Remembered<Api>(0);
   readonly #opened = new Set<Api>();
   readonly #mappings = new Remembered<ResolvedMapping>(believeMs);
   readonly #pings = new Remembered<void>(30_000);
