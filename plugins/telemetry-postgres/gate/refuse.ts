@@ -1,4 +1,4 @@
-import type { ErrorDetails, SightlineError } from '../../../src/contract/core/index.ts';
+import type { SightlineError } from '../../../src/contract/core/index.ts';
 import { shownName, type Node, type SqlHelpers } from '../../../src/contract/telemetry/index.ts';
 import { functionHints, functionNames } from './functions.ts';
 import type { PostgresStatement } from './tree.ts';
@@ -74,9 +74,8 @@ export class Refusals {
 
   construct(what: string, node?: Node): SightlineError {
     const hint = constructHints[what] ?? constructHints[what.split('.')[0] ?? ''];
-    return this.#refused(`The statement uses a construct that is not allowed (${what}).`, node, {
-      hint: hint ?? 'Write it as a plain SELECT over otel.spans, otel.metrics and otel.logs.',
-    });
+    const otherwise = 'Write it as a plain SELECT over otel.spans, otel.metrics and otel.logs.';
+    return this.#refused(`The statement uses a construct that is not allowed (${what}).`, node, hint ?? otherwise);
   }
 
   unknownTable(name: string, node: Node): SightlineError {
@@ -84,98 +83,93 @@ export class Refusals {
   }
 
   unknownFunction(name: string, node: Node): SightlineError {
-    const known = Object.hasOwn(functionHints, name) ? functionHints[name] : undefined;
-    const hint = known === undefined ? {} : { hint: known };
-    return this.#helpers.unknownFunction(name, functionNames, { ...this.#at(node), ...hint });
-  }
-
-  qualifiedFunction(name: string, node: Node): SightlineError {
-    return this.#refused(`Functions of a schema are not available (${shownName(name)}).`, node, {
-      hint: `Write ${shownName(name.slice(name.lastIndexOf('.') + 1))}(…) without a schema.`,
+    const hint = functionHints[name];
+    return this.#helpers.unknownFunction(name, functionNames, {
+      ...this.#at(node),
+      ...(hint !== undefined && { hint }),
     });
   }
 
+  qualifiedFunction(name: string, node: Node): SightlineError {
+    const hint = `Write ${shownName(name.slice(name.lastIndexOf('.') + 1))}(…) without a schema.`;
+    return this.#refused(`Functions of a schema are not available (${shownName(name)}).`, node, hint);
+  }
+
   tooManyElements(name: string, limit: number, node: Node): SightlineError {
-    return this.#refused(`${name} would make more than ${limit} elements.`, node, { hint: `Stay below ${limit}.` });
+    return this.#refused(`${name} would make more than ${limit} elements.`, node, `Stay below ${limit}.`);
   }
 
   unboundedLength(name: string, node: Node): SightlineError {
     const hint = 'Give it a bound: repeat(x, least(n, 100)), lpad(x, 20).';
-    return this.#refused(`How long the value of ${name} is, only the rows say.`, node, { hint });
+    return this.#refused(`How long the value of ${name} is, only the rows say.`, node, hint);
   }
 
   tooLong(name: string, limit: number, node: Node): SightlineError {
     const hint = 'Make shorter ones: left(x, 1000), a smaller count.';
-    return this.#refused(`${name} would make values of more than ${limit} characters.`, node, { hint });
+    return this.#refused(`${name} would make values of more than ${limit} characters.`, node, hint);
   }
 
   tooMuchHeld(name: string, node: Node): SightlineError {
     const hint = 'Aggregate shorter values or fewer rows: left(x, 200), a subquery with LIMIT.';
-    return this.#refused(`${name} would hold more than a query may have in memory.`, node, { hint });
+    return this.#refused(`${name} would hold more than a query may have in memory.`, node, hint);
   }
 
   heldInHeld(node: Node): SightlineError {
     const hint = 'Compute the inner one in a subquery of FROM.';
-    return this.#refused('An aggregate that keeps its values stands in the argument of another.', node, { hint });
+    return this.#refused('An aggregate that keeps its values stands in the argument of another.', node, hint);
   }
 
   type(name: string, node: Node): SightlineError {
-    return this.#refused(`The type ${shownName(name)} is not available.`, node, {
-      hint: 'Use text, bigint, double precision, numeric, boolean, timestamptz, date, interval, jsonb or arrays of them.',
-    });
+    const hint =
+      'Use text, bigint, double precision, numeric, boolean, timestamptz, date, interval, jsonb or arrays of them.';
+    return this.#refused(`The type ${shownName(name)} is not available.`, node, hint);
   }
 
   operator(name: string, node: Node): SightlineError {
-    return this.#refused(`The operator ${shownName(name)} is not available.`, node, {
-      hint: 'Use the operators of PostgreSQL itself for numbers, text, times, jsonb and arrays, without a schema.',
-    });
+    const hint = 'Use the operators of PostgreSQL itself for numbers, text, times, jsonb and arrays, without a schema.';
+    return this.#refused(`The operator ${shownName(name)} is not available.`, node, hint);
   }
 
   collation(name: string, node: Node): SightlineError {
-    return this.#refused(`The collation ${shownName(name)} is not available.`, node, { hint: 'Use COLLATE "C".' });
+    return this.#refused(`The collation ${shownName(name)} is not available.`, node, 'Use COLLATE "C".');
   }
 
   configuration(name: string, node: Node): SightlineError {
-    return this.#refused(`${name} takes the plain name of a configuration first.`, node, {
-      hint: `Write ${name}('simple', …).`,
-    });
+    const hint = `Write ${name}('simple', …).`;
+    return this.#refused(`${name} takes the plain name of a configuration first.`, node, hint);
   }
 
   only(node: Node): SightlineError {
-    return this.#refused('ONLY is not available.', node, { hint: 'Name the table alone.' });
+    return this.#refused('ONLY is not available.', node, 'Name the table alone.');
   }
 
   spelling(): SightlineError {
-    return this.#refused('The name of a telemetry table is written with Unicode escapes.', undefined, {
-      hint: 'Write otel.spans, otel.metrics or otel.logs.',
-    });
+    const hint = 'Write otel.spans, otel.metrics or otel.logs.';
+    return this.#refused('The name of a telemetry table is written with Unicode escapes.', undefined, hint);
   }
 
   systemName(name: string, node: Node): SightlineError {
-    return this.#refused(`A WITH query may not be called ${shownName(name)}.`, node, { hint: 'Give it another name.' });
+    return this.#refused(`A WITH query may not be called ${shownName(name)}.`, node, 'Give it another name.');
   }
 
   systemColumn(name: string, node: Node): SightlineError {
-    return this.#refused(`System columns are not available (${shownName(name)}).`, node, {
-      hint: 'Name columns of the table; DESCRIBE otel.spans lists them.',
-    });
+    const hint = 'Name columns of the table; DESCRIBE otel.spans lists them.';
+    return this.#refused(`System columns are not available (${shownName(name)}).`, node, hint);
   }
 
   qualifier(names: readonly (string | undefined)[], node: Node): SightlineError {
     const written = names.map((name) => name ?? '*').join('.');
-    return this.#refused(`The column ${shownName(written)} cannot be told.`, node, {
-      hint: "Write alias.column. A key of a map is attributes->>'http.route'.",
-    });
+    const hint = "Write alias.column. A key of a map is attributes->>'http.route'.";
+    return this.#refused(`The column ${shownName(written)} cannot be told.`, node, hint);
   }
 
   field(name: string, node: Node): SightlineError {
-    return this.#refused(`${shownName(name)} cannot follow a dot here, where it could be a function.`, node, {
-      hint: 'Give the column its name in the FROM item: … AS alias(column), then alias.column.',
-    });
+    const hint = 'Give the column its name in the FROM item: … AS alias(column), then alias.column.';
+    return this.#refused(`${shownName(name)} cannot follow a dot here, where it could be a function.`, node, hint);
   }
 
-  #refused(message: string, node: Node | undefined, details: ErrorDetails): SightlineError {
-    return this.#helpers.refuse('sql_refused', message, { ...details, ...(node && this.#at(node)) });
+  #refused(message: string, node: Node | undefined, hint: string): SightlineError {
+    return this.#helpers.refuse('sql_refused', message, { hint, ...(node && this.#at(node)) });
   }
 
   #at(node: Node): { readonly position?: number } {
