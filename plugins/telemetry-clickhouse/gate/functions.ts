@@ -31,36 +31,15 @@ const scalar = {
   `,
   conversion: `
     DATE fromUnixTimestamp64Micro fromUnixTimestamp64Milli fromUnixTimestamp64Nano fromUnixTimestamp64Second
-    parseDateTime parseDateTime32BestEffort parseDateTime32BestEffortOrNull parseDateTime32BestEffortOrZero
-    parseDateTime64 parseDateTime64BestEffort parseDateTime64BestEffortOrNull parseDateTime64BestEffortOrZero
-    parseDateTime64BestEffortUS parseDateTime64BestEffortUSOrNull parseDateTime64BestEffortUSOrZero
-    parseDateTime64InJodaSyntax parseDateTime64InJodaSyntaxOrNull parseDateTime64InJodaSyntaxOrZero
-    parseDateTime64OrNull parseDateTime64OrZero parseDateTimeBestEffort parseDateTimeBestEffortOrNull
-    parseDateTimeBestEffortOrZero parseDateTimeBestEffortUS parseDateTimeBestEffortUSOrNull
-    parseDateTimeBestEffortUSOrZero parseDateTimeInJodaSyntax parseDateTimeInJodaSyntaxOrNull
-    parseDateTimeInJodaSyntaxOrZero parseDateTimeOrNull parseDateTimeOrZero reinterpretAsDate
-    reinterpretAsDateTime reinterpretAsFixedString reinterpretAsFloat32 reinterpretAsFloat64 reinterpretAsInt128
-    reinterpretAsInt16 reinterpretAsInt256 reinterpretAsInt32 reinterpretAsInt64 reinterpretAsInt8
-    reinterpretAsString reinterpretAsUInt128 reinterpretAsUInt16 reinterpretAsUInt256 reinterpretAsUInt32
-    reinterpretAsUInt64 reinterpretAsUInt8 reinterpretAsUUID toBFloat16 toBFloat16OrNull toBFloat16OrZero toBool
-    toDate toDate32 toDate32OrDefault toDate32OrNull toDate32OrZero toDateOrDefault toDateOrNull toDateOrZero
-    toDateTime toDateTime32 toDateTime64 toDateTime64OrDefault toDateTime64OrNull toDateTime64OrZero
-    toDateTimeOrDefault toDateTimeOrNull toDateTimeOrZero toDecimal128 toDecimal128OrDefault toDecimal128OrNull
-    toDecimal128OrZero toDecimal256 toDecimal256OrDefault toDecimal256OrNull toDecimal256OrZero toDecimal32
-    toDecimal32OrDefault toDecimal32OrNull toDecimal32OrZero toDecimal64 toDecimal64OrDefault toDecimal64OrNull
-    toDecimal64OrZero toDecimalString toFixedString toFloat32 toFloat32OrDefault toFloat32OrNull toFloat32OrZero
-    toFloat64 toFloat64OrDefault toFloat64OrNull toFloat64OrZero toInt128 toInt128OrDefault toInt128OrNull
-    toInt128OrZero toInt16 toInt16OrDefault toInt16OrNull toInt16OrZero toInt256 toInt256OrDefault
-    toInt256OrNull toInt256OrZero toInt32 toInt32OrDefault toInt32OrNull toInt32OrZero toInt64 toInt64OrDefault
-    toInt64OrNull toInt64OrZero toInt8 toInt8OrDefault toInt8OrNull toInt8OrZero toInterval toIntervalDay
-    toIntervalHour toIntervalMicrosecond toIntervalMillisecond toIntervalMinute toIntervalMonth
-    toIntervalNanosecond toIntervalQuarter toIntervalSecond toIntervalWeek toIntervalYear toLowCardinality
-    toString toStringCutToZero toTime toTime64 toTime64OrNull toTime64OrZero toTimeOrNull toTimeOrZero toUInt128
-    toUInt128OrDefault toUInt128OrNull toUInt128OrZero toUInt16 toUInt16OrDefault toUInt16OrNull toUInt16OrZero
-    toUInt256 toUInt256OrDefault toUInt256OrNull toUInt256OrZero toUInt32 toUInt32OrDefault toUInt32OrNull
-    toUInt32OrZero toUInt64 toUInt64OrDefault toUInt64OrNull toUInt64OrZero toUInt8 toUInt8OrDefault
-    toUInt8OrNull toUInt8OrZero toUnixTimestamp64Micro toUnixTimestamp64Milli toUnixTimestamp64Nano
-    toUnixTimestamp64Second toUUID toUUIDOrZero
+    reinterpretAsDate reinterpretAsDateTime reinterpretAsFixedString reinterpretAsFloat32
+    reinterpretAsFloat64 reinterpretAsInt128 reinterpretAsInt16 reinterpretAsInt256 reinterpretAsInt32
+    reinterpretAsInt64 reinterpretAsInt8 reinterpretAsString reinterpretAsUInt128 reinterpretAsUInt16
+    reinterpretAsUInt256 reinterpretAsUInt32 reinterpretAsUInt64 reinterpretAsUInt8 reinterpretAsUUID toBool
+    toDateTime32 toDecimalString toFixedString toInterval toIntervalDay toIntervalHour toIntervalMicrosecond
+    toIntervalMillisecond toIntervalMinute toIntervalMonth toIntervalNanosecond toIntervalQuarter
+    toIntervalSecond toIntervalWeek toIntervalYear toLowCardinality toString toStringCutToZero
+    toUnixTimestamp64Micro toUnixTimestamp64Milli toUnixTimestamp64Nano toUnixTimestamp64Second toUUID
+    toUUIDOrZero
   `,
   time: `
     addDate addDays addHours addInterval addMicroseconds addMilliseconds addMinutes addMonths addNanoseconds
@@ -225,5 +204,27 @@ const scalar = {
 const windowed =
   'cume_dist dense_rank denseRank lag lagInFrame lead leadInFrame nth_value ntile percent_rank percentRank rank row_number';
 
+/** Conversions that also have forms for what does not convert, such as `parseDateTimeOrNull` and `parseDateTimeOrZero`. */
+const forgiving = `
+    parseDateTime parseDateTime32BestEffort parseDateTime64 parseDateTime64BestEffort
+    parseDateTime64BestEffortUS parseDateTime64InJodaSyntax parseDateTimeBestEffort
+    parseDateTimeBestEffortUS parseDateTimeInJodaSyntax toBFloat16 toTime toTime64
+`;
+
+/** Of these also such as `toInt64OrDefault`. */
+const forgivingWithDefault = `
+    toDate toDate32 toDateTime toDateTime64 toDecimal128 toDecimal256 toDecimal32 toDecimal64 toFloat32
+    toFloat64 toInt128 toInt16 toInt256 toInt32 toInt64 toInt8 toUInt128 toUInt16 toUInt256 toUInt32
+    toUInt64 toUInt8
+`;
+
+const formsOf = (names: string, suffixes: readonly string[]) =>
+  words(names).flatMap((name) => suffixes.map((suffix) => `${name}${suffix}`));
+
 /** Not to be combined with a suffix. */
-export const scalarFunctions: readonly string[] = [...Object.values(scalar).flatMap(words), ...words(windowed)];
+export const scalarFunctions: readonly string[] = [
+  ...Object.values(scalar).flatMap(words),
+  ...formsOf(forgiving, ['', 'OrNull', 'OrZero']),
+  ...formsOf(forgivingWithDefault, ['', 'OrNull', 'OrZero', 'OrDefault']),
+  ...words(windowed),
+];
