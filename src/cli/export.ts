@@ -25,14 +25,14 @@ export const register: Register = (program, output, summary) => {
 /** How many there are of what matters to people. */
 export function inWords(counts: Readonly<Record<string, number>>): string {
   const named = {
-    organizations: 'organizations',
-    users: 'people',
-    api_keys: 'API keys',
-    incidents: 'incidents',
-    chats: 'chats',
-    audit: 'audit records',
-  };
+    organizations: ['organization', 'organizations'],
+    users: ['person', 'people'],
+    api_keys: ['API key', 'API keys'],
+    incidents: ['incident', 'incidents'],
+    chats: ['chat', 'chats'],
+    audit: ['audit record', 'audit records'],
+  } as const;
   return Object.entries(named)
-    .map(([table, words]) => `${counts[table] ?? 0} ${words}`)
+    .map(([table, [one, many]]) => `${counts[table] ?? 0} ${counts[table] === 1 ? one : many}`)
     .join(', ');
 }

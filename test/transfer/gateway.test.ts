@@ -104,7 +104,7 @@ describe('a backup under load', () => {
   it('becomes a gateway that takes the old key, knows the old chats, and goes on counting', async () => {
     const { code, stdout, stderr } = await sightline(target, ['import', backup]);
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toContain('1 organizations');
+    expect(stdout).toContain(': 1 organization, ');
     const gateway = await startGateway(target);
     try {
       const token = await exchange(gateway.url, credentials);
