@@ -57,6 +57,12 @@ describe('in a chat where something was found', () => {
     for (const said of expected) expect(answer).toMatch(said);
   });
 
+  it('shows one trace that failed where that is asked for', async () => {
+    const { answer, steps } = await chat.say('show me one failing trace');
+    expect(steps).toEqual([]);
+    expect(answer.match(/^- .*/gm)).toEqual([expect.stringMatching(/`payment` `Charge` failed/)]);
+  });
+
   it('only catalog narrows, and says so; all services widens again', async () => {
     const narrow = await chat.say('only catalog');
     expect(narrow.answer).toMatch(/^Looking at only `catalog`, 11:00-12:00 UTC\.\n\n/);

@@ -197,7 +197,9 @@ async function* answer(
     scene = yield* withLineKinds(scene);
     return { ...about, report: reportLogs(scene, yield* logPatterns(scene), notes) };
   }
-  if (question.asks.kind === 'traces') return { ...about, report: yield* examplesOnly(scene, question, notes) };
+  if (question.asks.kind === 'traces') {
+    return { ...about, report: yield* examplesOnly(scene, question, question.asks.one, notes) };
+  }
   let halved: TimeRange | undefined;
   if (scene.windows.before === undefined && scene.windows.references.length === 0) {
     const began = yield* onset({ notebook, write: scene.write, range: scene.windows.now, bad: 'failed' });
@@ -272,11 +274,11 @@ function basisNote({ windows: { now } }: Scene, basis: string): string {
   return `From ${basis} alone: there are too few traces, or none, from ${moment(now.start)} to ${moment(now.end)}.`;
 }
 
-async function* examplesOnly(scene: Scene, question: Question, notes: readonly string[]): Step<Report> {
+async function* examplesOnly(scene: Scene, question: Question, one: boolean, notes: readonly string[]): Step<Report> {
   const { services } = scene.focus;
   const by = /\bslow/i.test(question.texts.join(' ')) ? 'slowness' : 'failures';
   const worst = yield* exemplars(scene, { services, by });
   const shown =
     worst.traces.length > 0 || by === 'slowness' ? worst : yield* exemplars(scene, { services, by: 'slowness' });
-  return reportTraces(scene, shown, notes);
+  return reportTraces(scene, one ? { ...shown, traces: shown.traces.slice(0, 1) } : shown, notes);
 }

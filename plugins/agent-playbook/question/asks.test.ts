@@ -28,6 +28,16 @@ const earlier: readonly EarlierInvestigation[] = [
 ];
 const kind = (text: string, found = earlier): string => readAsks(text, { earlier: found }).kind;
 
+it.each([
+  ['show me the traces', false, false],
+  ['which traces failed?', true, false],
+  ['show me one failing trace', true, true],
+  ['give me an example trace of an error', true, true],
+  ['list the slowest traces', false, false],
+])('of traces, %s asks for failed ones: %s, for one: %s', (text, failed, one) => {
+  expect(readAsks(text, { earlier })).toEqual({ kind: 'traces', failed, one });
+});
+
 describe('what a message asks for', () => {
   it.each([
     ...['show me the traces', 'Traces?', 'the traces', 'which traces failed?', 'list the slowest traces'].map(

@@ -31,7 +31,9 @@ export interface Focus {
 export type Asks =
   | { readonly kind: 'investigation' }
   | { readonly kind: 'help' | 'unknown' | 'greeting' | 'thanks' | 'people' | 'order' }
-  | { readonly kind: 'traces' | 'logs' | 'queries' | 'reasons' | 'unchecked' }
+  | { readonly kind: 'logs' | 'queries' | 'reasons' | 'unchecked' }
+  /** Only those that failed, and one alone, where these are asked for. */
+  | { readonly kind: 'traces'; readonly failed: boolean; readonly one: boolean }
   /** `what is E3?` */
   | { readonly kind: 'evidence'; readonly ids: readonly string[] }
   | { readonly kind: 'onset' | 'version' | 'changes' | 'advice' | 'summary' | 'state' }
@@ -50,7 +52,8 @@ export function readAsks(message: string, { earlier = [] }: Pick<Assignment, 'ea
   if (text.length <= longestOrder && orders.some((form) => form.test(text))) return { kind: 'order' };
   const [trace] = text.length <= longestDirect ? (/\b[0-9a-f]{32}\b/i.exec(text) ?? []) : [];
   if (trace !== undefined) return { kind: 'trace', what: trace.toLowerCase() };
-  if (showing.traces.test(text)) return { kind: 'traces' };
+  if (showing.traces.test(text))
+    return { kind: 'traces', failed: /\b(?:fail|err)/i.test(text), one: oneTrace.test(text) };
   if (showing.logs.test(text)) return { kind: 'logs' };
   if (showing.queries.test(text)) return { kind: 'queries' };
   if (/^(?:help(?: me)?|\?+)\W*$|\bwhat (?:else )?can (?:i ask|you do)\b/i.test(text)) return { kind: 'help' };
@@ -67,6 +70,7 @@ export function readAsks(message: string, { earlier = [] }: Pick<Assignment, 'ea
     : { kind: 'unknown' };
 }
 
+const oneTrace = /\b(?:an?|one|the) (?:[a-z]+ ){0,3}trace\b/i;
 const longestAboutEvidence = 80;
 const longestDirect = 200;
 const longestOrder = 300;
@@ -96,7 +100,10 @@ const subject = String.raw`(?:users?|customers?|clients?|tenants?|accounts?|peop
 const lead = String.raw`^(?:(?:and|but|so|or|ok(?:ay)?|hm+)[,\s]+)*`;
 
 /** The first that fits is taken; `what` is the first group of a pattern. */
-const direct: readonly (readonly [kind: Exclude<Asks['kind'], 'evidence' | 'trace'>, forms: readonly RegExp[]])[] = [
+const direct: readonly (readonly [
+  kind: Exclude<Asks['kind'], 'evidence' | 'trace' | 'traces'>,
+  forms: readonly RegExp[],
+])[] = [
   [
     'greeting',
     [/^(?:hi|hello|hey|good (?:morning|afternoon|evening)|howdy|yo|moin)(?: there| all| everyone| sightline)?\W*$/i],

@@ -19,7 +19,10 @@ export function reportTraces(scene: Scene, { traces, evidenceId }: Exemplars, no
   return examples(scene, notes, {
     category: 'traces',
     claims: traces.map((trace) => claim(describeTrace(trace), [evidenceId])),
-    headline: traces.length === 0 ? 'There is no trace to show' : `The ${traces.length} worst traces`,
+    headline:
+      traces.length === 0
+        ? 'There is no trace to show'
+        : `The ${traces.length === 1 ? 'worst trace' : `${traces.length} worst traces`}`,
     nextSteps: traces.length === 0 ? [] : ['Ask query_otel for all spans of a trace by its trace_id.'],
   });
 }

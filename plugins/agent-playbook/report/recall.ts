@@ -68,7 +68,7 @@ export function recall(asks: Asks, earlier: readonly EarlierInvestigation[], tod
   if (last === undefined) return undefined;
   switch (asks.kind) {
     case 'traces':
-      return earlier.map((one) => traces(one, today)).find((shown) => shown !== undefined);
+      return earlier.map((one) => traces(one, asks, today)).find((shown) => shown !== undefined);
     case 'logs':
       return earlier.map((one) => logs(one, today)).find((shown) => shown !== undefined);
     case 'evidence':
@@ -104,15 +104,20 @@ function about({ conclusion: { window, service } }: Found, today: Date): string 
   return `From what was found${where}${range ? `, ${stretch(range, today)}` : ''}:`;
 }
 
-function traces(one: EarlierInvestigation, today: Date): string | undefined {
+type Traces = Extract<Asks, { readonly kind: 'traces' }>;
+
+function traces(one: EarlierInvestigation, asked: Traces, today: Date): string | undefined {
   const lines = one.steps
     .filter(({ columns }) => columns.includes('trace_id') && columns.includes('duration_nano'))
     .flatMap(({ columns, rows, evidence_id: id }) =>
-      readRows(columns, rows).map((row) => `${describe(readExemplar(row))} [${id}]`),
+      readRows(columns, rows)
+        .map(readExemplar)
+        .filter(({ failed }) => failed || !asked.failed)
+        .map((trace) => `${describe(trace)} [${id}]`),
     );
   if (lines.length === 0) return undefined;
   const next = 'Ask query_otel for all spans of a trace by its trace_id.';
-  return [about(one, today), bullets([...new Set(lines)].slice(0, mostTraces)), next].join('\n\n');
+  return [about(one, today), bullets([...new Set(lines)].slice(0, asked.one ? 1 : mostTraces)), next].join('\n\n');
 }
 
 /** Lines that the log steps found; the named service's first. */
