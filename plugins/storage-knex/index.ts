@@ -21,16 +21,16 @@ function dialectOf(config: z.output<typeof configSchema>, dataDirectory: string)
   switch (config.client) {
     case 'sqlite': {
       const filename = resolve(dataDirectory, config.filename ?? 'sightline.sqlite');
-      const connect = async () => (await import('./sqlite/dialect.ts')).sqlite(filename).connect();
+      const connect = async () => (await import('./sqlite/dialect.ts')).sqlite(filename);
       return { inDataDirectory: true, connect };
     }
     case 'postgres': {
       const settings = settingsOf(config);
-      return { connect: async () => (await import('./postgres/dialect.ts')).postgres(settings).connect() };
+      return { connect: async () => (await import('./postgres/dialect.ts')).postgres(settings) };
     }
     case 'mysql': {
       const settings = settingsOf(config);
-      return { connect: async () => (await import('./mysql/dialect.ts')).mysql(settings).connect() };
+      return { connect: async () => (await import('./mysql/dialect.ts')).mysql(settings) };
     }
   }
 }

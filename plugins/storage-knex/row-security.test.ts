@@ -28,7 +28,7 @@ for (const server of servers) {
       store = await postgresStore(server);
       storage = store.open();
       await storage.start(AbortSignal.timeout(20_000));
-      connection = postgres(settingsOf(store.config)).connect();
+      connection = postgres(settingsOf(store.config));
       [acme, globex] = await Promise.all(
         ['Acme', 'Globex'].map(async (name) => (await storage.directory.createOrganization({ name })).id),
       ).then(([one, other]) => [one ?? newId('org'), other ?? newId('org')]);

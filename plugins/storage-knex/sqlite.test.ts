@@ -46,7 +46,10 @@ afterEach(async () => {
 });
 
 function make(filename = file, overrides: Partial<Host> = {}): KnexStorage {
-  const storage = new KnexStorage(sqlite(filename), testHost(directory, overrides));
+  const storage = new KnexStorage(
+    { inDataDirectory: true, connect: () => sqlite(filename) },
+    testHost(directory, overrides),
+  );
   opened.push(storage);
   return storage;
 }
@@ -60,7 +63,7 @@ async function start(filename = file): Promise<KnexStorage> {
 /** A storage whose connection the test can look into. */
 async function startSeen(): Promise<{ readonly storage: KnexStorage; readonly connection: PooledConnection }> {
   let seen: PooledConnection | undefined;
-  const storage = new KnexStorage({ connect: () => (seen = sqlite(file).connect()) }, testHost(directory));
+  const storage = new KnexStorage({ connect: () => (seen = sqlite(file)) }, testHost(directory));
   opened.push(storage);
   await storage.start(AbortSignal.timeout(20_000));
   if (seen === undefined) throw new Error('no connection was made');
@@ -273,7 +276,7 @@ describe('a schema of a newer version', () => {
 
 describe('a store of before people could sign in', () => {
   it('keeps its people and members, as given here', async () => {
-    const old = sqlite(file).connect();
+    const old = sqlite(file);
     const [id, userId] = [newId('org'), newId('usr')];
     await old.exclusively(async ({ knex: transaction }) => {
       // As versions before this one recorded them.

@@ -16,7 +16,7 @@ interface Row {
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'sl-transact-'));
-  connection = sqlite(join(directory, 'file.sqlite')).connect();
+  connection = sqlite(join(directory, 'file.sqlite'));
   await connection.writer.raw('CREATE TABLE parents (id INTEGER PRIMARY KEY)');
   await connection.writer.raw('CREATE TABLE children (id INTEGER PRIMARY KEY REFERENCES parents (id))');
 });

@@ -16,7 +16,7 @@ let connection: PooledConnection;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'sightline-webhooks-'));
-  const opened = sqlite(join(directory, 'sightline.sqlite')).connect();
+  const opened = sqlite(join(directory, 'sightline.sqlite'));
   connection = opened;
   storage = new KnexStorage({ connect: () => opened }, testHost(directory));
   await storage.start(AbortSignal.timeout(20_000));

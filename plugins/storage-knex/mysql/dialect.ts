@@ -77,42 +77,38 @@ function wasDone(error: unknown): boolean {
  * MySQL and MariaDB. Write transactions of an organization first lock its row, so they are serialized as in a database with one
  * write lock; different organizations do not wait for each other.
  */
-export function mysql(settings: ServerSettings): { connect(): PooledConnection } {
+export function mysql(settings: ServerSettings): PooledConnection {
   const { connections, acquireMs } = settings;
+  const writer = connectKnex(settings, { max: connections.writers, session: 'writer' });
+  const reader = connectKnex(settings, { max: connections.readers, session: 'reader' });
+  const lookups = new Lookups(connections.lookups, () => openLink(settings), isLost);
+  const turns = new Turns(acquireMs);
   return {
-    connect() {
-      const writer = connectKnex(settings, { max: connections.writers, session: 'writer' });
-      const reader = connectKnex(settings, { max: connections.readers, session: 'reader' });
-      const lookups = new Lookups(connections.lookups, () => openLink(settings), isLost);
-      const turns = new Turns(acquireMs);
-      return {
-        writer,
-        reader,
-        read: (_reach, work) => work(reader),
-        write(reach, work) {
-          if (reach === 'directory') return transact(writer, 'BEGIN;', work);
-          return turns.take(reach, () =>
-            transact(writer, 'BEGIN;', async (transaction) => {
-              await lockOrganization(transaction, reach);
-              return work(transaction);
-            }),
-          );
-        },
-        claim: lockOrganization,
-        exclusively: (work) => exclusively(settings, writer, work),
-        snapshot: (work) => apart(settings, 'reader', work, { isolationLevel: 'repeatable read' }),
-        // With the lock of the schema, which every starting process asks for.
-        fill: (work) => apart(settings, 'schema', work),
-        inspect: (work) => work(reader),
-        lookup: (sql) => lookups.prepare(sql),
-        fault: constraintFault,
-        setback,
-        explain: (error) => explain(error, settings),
-        concerns: () => concerns(reader),
-        async close() {
-          await Promise.all([lookups.close(), reader.destroy(), writer.destroy()]);
-        },
-      };
+    writer,
+    reader,
+    read: (_reach, work) => work(reader),
+    write(reach, work) {
+      if (reach === 'directory') return transact(writer, 'BEGIN;', work);
+      return turns.take(reach, () =>
+        transact(writer, 'BEGIN;', async (transaction) => {
+          await lockOrganization(transaction, reach);
+          return work(transaction);
+        }),
+      );
+    },
+    claim: lockOrganization,
+    exclusively: (work) => exclusively(settings, writer, work),
+    snapshot: (work) => apart(settings, 'reader', work, { isolationLevel: 'repeatable read' }),
+    // With the lock of the schema, which every starting process asks for.
+    fill: (work) => apart(settings, 'schema', work),
+    inspect: (work) => work(reader),
+    lookup: (sql) => lookups.prepare(sql),
+    fault: constraintFault,
+    setback,
+    explain: (error) => explain(error, settings),
+    concerns: () => concerns(reader),
+    async close() {
+      await Promise.all([lookups.close(), reader.destroy(), writer.destroy()]);
     },
   };
 }

@@ -58,45 +58,41 @@ const unsecured = `
  * PostgreSQL. Write transactions of an organization first take its advisory lock, so they are serialized as in a database with
  * one write lock; different organizations do not wait for each other.
  */
-export function postgres(settings: ServerSettings): { connect(): PooledConnection } {
+export function postgres(settings: ServerSettings): PooledConnection {
   const { connections, statementMs, acquireMs } = settings;
+  const writer = connectKnex(settings, { max: connections.writers, statementMs });
+  const reader = connectKnex(settings, { max: connections.readers, statementMs });
+  const lookups = new Lookups(connections.lookups, () => openLink(settings), isLost);
+  const turns = new Turns(acquireMs);
+  const bell = new PostgresBell(settings);
+  const inspect = <Result>(work: (db: Knex) => Promise<Result>): Promise<Result> =>
+    overAll(reader, { readOnly: true }, work);
   return {
-    connect() {
-      const writer = connectKnex(settings, { max: connections.writers, statementMs });
-      const reader = connectKnex(settings, { max: connections.readers, statementMs });
-      const lookups = new Lookups(connections.lookups, () => openLink(settings), isLost);
-      const turns = new Turns(acquireMs);
-      const bell = new PostgresBell(settings);
-      const inspect = <Result>(work: (db: Knex) => Promise<Result>): Promise<Result> =>
-        overAll(reader, { readOnly: true }, work);
-      return {
-        writer,
-        reader,
-        read: (reach, work) => transactReading(reader, beginReading(reach), work),
-        write(reach, work) {
-          const transaction = () => transact(writer, beginWriting(reach), work);
-          return reach === 'directory' ? transaction() : turns.take(reach, transaction);
-        },
-        async claim(transaction, organizationId) {
-          await transaction.raw(`select ${lockOf(organizationId)}`);
-        },
-        exclusively: (work) => exclusively(settings, work),
-        snapshot: (work) => apart(settings, { isolationLevel: 'repeatable read', readOnly: true }, work),
-        fill: (work) => exclusively(settings, ({ knex }) => work(knex)),
-        inspect,
-        lookup: (sql) => lookups.prepare(sql),
-        bell,
-        fault: constraintFault,
-        setback,
-        explain: (error) => explain(error, settings),
-        async concerns() {
-          await refusePooler(settings);
-          return inspect(concerns);
-        },
-        async close() {
-          await Promise.all([bell.close(), lookups.close(), reader.destroy(), writer.destroy()]);
-        },
-      };
+    writer,
+    reader,
+    read: (reach, work) => transactReading(reader, beginReading(reach), work),
+    write(reach, work) {
+      const transaction = () => transact(writer, beginWriting(reach), work);
+      return reach === 'directory' ? transaction() : turns.take(reach, transaction);
+    },
+    async claim(transaction, organizationId) {
+      await transaction.raw(`select ${lockOf(organizationId)}`);
+    },
+    exclusively: (work) => exclusively(settings, work),
+    snapshot: (work) => apart(settings, { isolationLevel: 'repeatable read', readOnly: true }, work),
+    fill: (work) => exclusively(settings, ({ knex }) => work(knex)),
+    inspect,
+    lookup: (sql) => lookups.prepare(sql),
+    bell,
+    fault: constraintFault,
+    setback,
+    explain: (error) => explain(error, settings),
+    async concerns() {
+      await refusePooler(settings);
+      return inspect(concerns);
+    },
+    async close() {
+      await Promise.all([bell.close(), lookups.close(), reader.destroy(), writer.destroy()]);
     },
   };
 }

@@ -35,7 +35,7 @@ describe('audit chains of several organizations', () => {
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'sl-batches-'));
     filename = join(directory, 'sightline.sqlite');
-    connection = sqlite(filename).connect();
+    connection = sqlite(filename);
     storage = new KnexStorage({ inDataDirectory: true, connect: () => connection }, testHost(directory));
     await storage.start(AbortSignal.timeout(20_000));
     organizations = [];

@@ -15,45 +15,40 @@ const patienceMs = 60_000;
  * SQLite in a file, through the driver that is part of Node: nothing to install and nothing to compile. Every transaction that
  * writes holds the one write lock from its start, and so needs no other.
  */
-export function sqlite(filename: string): { readonly inDataDirectory: true; connect(): PooledConnection } {
+export function sqlite(filename: string): PooledConnection {
+  const writer = connectKnex(filename, { thread: true });
+  const reader = connectKnex(filename, { readonly: true });
+  const searcher = connectKnex(filename, { readonly: true, thread: true });
+  const lookups = new Lookups(filename);
+  const batches = new AuditBatches(writer.client);
+  const turns = new Turns(patienceMs);
   return {
-    inDataDirectory: true,
-    connect() {
-      const writer = connectKnex(filename, { thread: true });
-      const reader = connectKnex(filename, { readonly: true });
-      const searcher = connectKnex(filename, { readonly: true, thread: true });
-      const lookups = new Lookups(filename);
-      const batches = new AuditBatches(writer.client);
-      const turns = new Turns(patienceMs);
-      return {
-        writer,
-        reader,
-        read: (_reach, work) => work(reader),
-        search: (_reach, work) => work(searcher),
-        // One at a time asks for the connection, so that audit records do not stand in line behind all who write.
-        write: (_reach, work) => turns.take('writer', () => transact(writer, 'BEGIN;', work)),
-        advance: batches.add.bind(batches),
-        claim: async () => {},
-        // Its schema changes are part of the transaction too, so a crash in the middle leaves the old schema.
-        exclusively: (work) =>
-          writer.transaction((knex) =>
-            work({ knex, apply: (_name, up, record) => up(knex).then(record), secure: async () => {} }),
-          ),
-        snapshot: (work) => snapshot(filename, work),
-        fill: (work) => writer.transaction(work),
-        inspect: (work) => inspect(filename, reader, work),
-        lookup: (sql) => lookups.prepare(sql),
-        fault: constraintFault,
-        setback: (error) => (error instanceof ThreadEnded ? 'lost' : undefined),
-        explain: (error) => explain(error, filename),
-        concerns: async () => [],
-        async close() {
-          lookups.close();
-          // The writer last: only who may write can fold the log into the file and remove it.
-          await Promise.all([reader.destroy(), searcher.destroy()]);
-          await writer.destroy();
-        },
-      };
+    writer,
+    reader,
+    read: (_reach, work) => work(reader),
+    search: (_reach, work) => work(searcher),
+    // One at a time asks for the connection, so that audit records do not stand in line behind all who write.
+    write: (_reach, work) => turns.take('writer', () => transact(writer, 'BEGIN;', work)),
+    advance: batches.add.bind(batches),
+    claim: async () => {},
+    // Its schema changes are part of the transaction too, so a crash in the middle leaves the old schema.
+    exclusively: (work) =>
+      writer.transaction((knex) =>
+        work({ knex, apply: (_name, up, record) => up(knex).then(record), secure: async () => {} }),
+      ),
+    snapshot: (work) => snapshot(filename, work),
+    fill: (work) => writer.transaction(work),
+    inspect: (work) => inspect(filename, reader, work),
+    lookup: (sql) => lookups.prepare(sql),
+    fault: constraintFault,
+    setback: (error) => (error instanceof ThreadEnded ? 'lost' : undefined),
+    explain: (error) => explain(error, filename),
+    concerns: async () => [],
+    async close() {
+      lookups.close();
+      // The writer last: only who may write can fold the log into the file and remove it.
+      await Promise.all([reader.destroy(), searcher.destroy()]);
+      await writer.destroy();
     },
   };
 }

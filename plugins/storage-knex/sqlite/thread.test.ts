@@ -88,7 +88,7 @@ describe('a store that writes much', () => {
   });
 
   it('keeps one file and one chain', async () => {
-    const storage = new KnexStorage(sqlite(filename), testHost(directory));
+    const storage = new KnexStorage({ connect: () => sqlite(filename) }, testHost(directory));
     await storage.start(AbortSignal.timeout(20_000));
     const organization = await storage.directory.createOrganization({ name: 'acme' });
     const { audit } = storage.workspace(organization.id);

@@ -131,7 +131,7 @@ export function serverConfig(input: object): ServerConfig {
 
 /** The connection beneath a storage, for a test to look into. */
 export function connectionOf(config: ServerConfig) {
-  return config.client === 'postgres' ? postgres(settingsOf(config)).connect() : mysql(settingsOf(config)).connect();
+  return config.client === 'postgres' ? postgres(settingsOf(config)) : mysql(settingsOf(config));
 }
 
 interface Made {

@@ -22,7 +22,7 @@ const stays: Readonly<Record<string, string>> = {
 it('moves every table and column of the schema but those that are meant to stay', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'sl-tables-'));
   const file = join(directory, 'sightline.sqlite');
-  const storage = new KnexStorage(sqlite(file), testHost(directory));
+  const storage = new KnexStorage({ connect: () => sqlite(file) }, testHost(directory));
   await storage.start(AbortSignal.timeout(20_000));
   const database = new DatabaseSync(file, { readOnly: true });
   const there: Record<string, readonly string[]> = {};
