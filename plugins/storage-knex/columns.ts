@@ -25,6 +25,11 @@ export async function countOf(query: Knex.QueryBuilder): Promise<number> {
   return integer(counted?.rows ?? 0);
 }
 
+/** For statements that name ids or keys: SQLite takes 32,766 bound values. */
+export function* inChunks<Item>(items: readonly Item[], size = 1_000): Generator<Item[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
+}
+
 /** A short text of a column with a length. Throws `invalid_argument` when it is blank, too long or has control characters. */
 export function shortText(what: string, value: string, maximum: number): string {
   // eslint-disable-next-line no-control-regex

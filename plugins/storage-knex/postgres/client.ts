@@ -2,6 +2,7 @@ import { callbackify } from 'node:util';
 import knex, { type Knex } from 'knex';
 import pg, { Client } from 'pg';
 import { quietly, type Row, type Reach } from '../dialect.ts';
+import { inChunks } from '../columns.ts';
 import type { ColumnValue } from '../tables.ts';
 import {
   discard,
@@ -101,11 +102,9 @@ export function* rowsStatements(
   const insert = `insert into "${table}" (${list}) select ${list} from json_populate_recordset(null::"${table}", $1)`;
   // JSON cannot carry half a surrogate pair to the server.
   const cell = (value: ColumnValue): ColumnValue => (typeof value === 'string' ? value.toWellFormed() : value);
-  for (let start = 0; start < rows.length; start += rowsAStatement) {
-    const some = rows
-      .slice(start, start + rowsAStatement)
-      .map((row) => Object.fromEntries(row.map((value, index) => [columns[index], cell(value)])));
-    yield { sql: insert, bindings: [JSON.stringify(some)] };
+  for (const some of inChunks(rows, rowsAStatement)) {
+    const objects = some.map((row) => Object.fromEntries(row.map((value, index) => [columns[index], cell(value)])));
+    yield { sql: insert, bindings: [JSON.stringify(objects)] };
   }
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { promptMs, type Lookup, type Row } from '../dialect.ts';
-
+import { inChunks } from '../columns.ts';
 import type { ColumnValue } from '../tables.ts';
 
 /** What a statement holds stays far below the databases' limits of parameters. */
@@ -15,8 +15,7 @@ interface RowsStatement {
 export function* rowsStatements(sql: string, rows: readonly (readonly ColumnValue[])[]): Generator<RowsStatement> {
   const width = rows[0]?.length ?? 0;
   let known: { readonly rows: number; readonly sql: string } | undefined;
-  for (let start = 0; start < rows.length; start += rowsAStatement) {
-    const some = rows.slice(start, start + rowsAStatement);
+  for (const some of inChunks(rows, rowsAStatement)) {
     if (known?.rows !== some.length) known = { rows: some.length, sql: `${sql} ${places(some.length, width)}` };
     yield { sql: known.sql, bindings: some.flat() };
   }

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { TransferBatch, TransferRow } from '../../../src/contract/storage/index.ts';
+import { inChunks } from '../columns.ts';
 import { directoryTables, movedOfOrganization, kept, type Kind } from '../tables.ts';
 
 /** knex writes the rows for SQLite as one compound SELECT, which may have 500 parts. */
@@ -21,9 +22,7 @@ export async function fill(knex: Knex, batches: AsyncIterable<TransferBatch>): P
     for (const row of rows) checkRow(row, table, moved.columns);
     const owned =
       organizationId === undefined ? rows : rows.map((row) => Object.assign({ organization_id: organizationId }, row));
-    for (let start = 0; start < owned.length; start += rowsAStatement) {
-      await knex(table).insert(owned.slice(start, start + rowsAStatement));
-    }
+    for (const some of inChunks(owned, rowsAStatement)) await knex(table).insert(some);
   }
   await requireApart(knex);
 }

@@ -1,10 +1,8 @@
 import { alertRules } from '../../../../src/contract/storage/index.ts';
 import type { IncidentId } from '../../../../src/contract/core/index.ts';
-import { countOf } from '../../columns.ts';
+import { countOf, inChunks } from '../../columns.ts';
 import type { Scope } from '../../scope.ts';
 import { toAlertRow, toKeptAlert, type KeptAlert } from './alert-rows.ts';
-
-const keysAStatement = 500;
 
 /** The alerts that a transaction is about. Changes are written together, at its end. */
 export class KeptAlerts {
@@ -20,12 +18,8 @@ export class KeptAlerts {
   }
 
   async load(keys: readonly string[]): Promise<void> {
-    const wanted = [...new Set(keys)];
-    for (let start = 0; start < wanted.length; start += keysAStatement) {
-      const rows = await this.#scope
-        .from('alerts')
-        .whereIn('key_hash', wanted.slice(start, start + keysAStatement))
-        .select();
+    for (const some of inChunks([...new Set(keys)])) {
+      const rows = await this.#scope.from('alerts').whereIn('key_hash', some).select();
       for (const alert of rows.map(toKeptAlert)) {
         if (alert.key !== undefined) this.#latest.set(alert.key, alert);
         this.#stored.add(alert.position);
@@ -55,8 +49,7 @@ export class KeptAlerts {
 
   async write(): Promise<void> {
     const replaced = [...this.#changed.keys()].filter((position) => this.#stored.has(position));
-    for (let start = 0; start < replaced.length; start += keysAStatement) {
-      const some = replaced.slice(start, start + keysAStatement);
+    for (const some of inChunks(replaced)) {
       await this.#scope.from('alerts').whereIn('position', some).delete();
     }
     await this.#scope.insertMany('alerts', [...this.#changed.values()].map(toAlertRow));
@@ -77,10 +70,6 @@ export class KeptAlerts {
       .orderBy([{ column: 'status', order: 'desc' }, { column: 'position' }])
       .limit(over)
       .pluck('position');
-    for (let start = 0; start < dropped.length; start += keysAStatement) {
-      await all()
-        .whereIn('position', dropped.slice(start, start + keysAStatement))
-        .delete();
-    }
+    for (const some of inChunks(dropped)) await all().whereIn('position', some).delete();
   }
 }

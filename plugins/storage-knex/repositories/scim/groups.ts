@@ -18,7 +18,7 @@ import type {
   ScimRules,
   ScimUser,
 } from '../../../../src/contract/storage/index.ts';
-import { comparable, countOf, date, optional, shortText } from '../../columns.ts';
+import { comparable, countOf, date, inChunks, optional, shortText } from '../../columns.ts';
 import type { RowIn } from '../../rows.ts';
 import type { Scope } from '../../scope.ts';
 import { OrganizationRepository } from '../repository.ts';
@@ -26,8 +26,6 @@ import { findUser, findUsers, isAdminGroup, present, settleRoles, toScimUser } f
 
 const mostGroups = 5_000;
 const mostMembers = 20_000;
-/** Ids a statement names at once; SQLite takes 32,766 bound values. */
-const idsAStatement = 1_000;
 
 export class Scim extends OrganizationRepository implements ScimRepository {
   user(id: ScimUserId): Promise<ScimUser | undefined> {
@@ -147,10 +145,10 @@ function nameColumns(displayName: string): Pick<RowIn<'scim_groups'>, 'display_n
 async function changeMembers(scope: Scope, group_id: string, { replace, add = [], remove = [] }: ScimGroupChange) {
   const members = () => scope.from('scim_group_members').where({ group_id });
   if (replace !== undefined) await members().delete();
-  for (const ids of chunks(remove)) await members().whereIn('member_id', ids).delete();
+  for (const ids of inChunks(remove)) await members().whereIn('member_id', ids).delete();
   const removed = new Set(remove);
   const wanted = new Set([...(replace ?? []).filter((id) => !removed.has(id)), ...add]);
-  for (const ids of chunks([...wanted])) {
+  for (const ids of inChunks([...wanted])) {
     const found = new Set<string>(await present(scope).whereIn('id', ids).pluck('id'));
     if (ids.some((id) => !found.has(id))) {
       throw new SightlineError('invalid_argument', 'A member of the group is not among the provisioned users.');
@@ -166,10 +164,6 @@ async function changeMembers(scope: Scope, group_id: string, { replace, add = []
   if (wanted.size > 0 && (await countOf(members())) > mostMembers) {
     throw new SightlineError('invalid_argument', `A group has at most ${mostMembers} members.`);
   }
-}
-
-function* chunks(ids: readonly ScimUserId[]): Generator<readonly ScimUserId[]> {
-  for (let start = 0; start < ids.length; start += idsAStatement) yield ids.slice(start, start + idsAStatement);
 }
 
 function toGroup(row: RowIn<'scim_groups'>): ScimGroup {
