@@ -1,11 +1,9 @@
 import {
   foldCase,
   type GrantId,
-  type IngestTokenId,
   isId,
   newId,
   type OrganizationId,
-  type ScimTokenId,
   SightlineError,
   toId,
 } from '../../../src/contract/core/index.ts';
@@ -155,31 +153,23 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
     });
   }
 
-  ingestTokenByHash(
-    hash: string,
-  ): Promise<{ readonly id: IngestTokenId; readonly organizationId: OrganizationId } | undefined> {
-    return this.database.read(async (knex) => {
-      const row = await knex('ingest_tokens')
-        .where({ hash })
-        .whereIn('organization_id', liveOrganizations(knex))
-        .first('id', 'organization_id');
-      if (row === undefined) return undefined;
-      const found = { id: toId('it', row.id), organizationId: toId('org', row.organization_id) };
-      this.#marks.mark(found.organizationId, 'ingest_tokens', found.id, this.now());
-      return found;
-    });
+  async ingestTokenByHash(hash: string): ReturnType<Directory['ingestTokenByHash']> {
+    const row = await this.#tokenByHash('ingest_tokens', hash);
+    if (row === undefined) return undefined;
+    const found = { id: toId('it', row.id), organizationId: toId('org', row.organization_id) };
+    this.#marks.mark(found.organizationId, 'ingest_tokens', found.id, this.now());
+    return found;
   }
 
-  scimTokenByHash(
-    hash: string,
-  ): Promise<{ readonly id: ScimTokenId; readonly organizationId: OrganizationId } | undefined> {
-    return this.database.read(async (knex) => {
-      const row = await knex('scim_tokens')
-        .where({ hash })
-        .whereIn('organization_id', liveOrganizations(knex))
-        .first('id', 'organization_id');
-      return row && { id: toId('sct', row.id), organizationId: toId('org', row.organization_id) };
-    });
+  async scimTokenByHash(hash: string): ReturnType<Directory['scimTokenByHash']> {
+    const row = await this.#tokenByHash('scim_tokens', hash);
+    return row && { id: toId('sct', row.id), organizationId: toId('org', row.organization_id) };
+  }
+
+  #tokenByHash(table: 'ingest_tokens' | 'scim_tokens', hash: string) {
+    return this.database.read((knex) =>
+      knex(table).where({ hash }).whereIn('organization_id', liveOrganizations(knex)).first('id', 'organization_id'),
+    );
   }
 
   takeTurn(name: string, now: Date, everyMs: number): Promise<boolean> {
