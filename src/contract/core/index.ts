@@ -5,6 +5,7 @@ export * from './connection-trouble.ts';
 export * from './ids.ts';
 export {
   bodyWithin,
+  bytesWithin,
   flag,
   isObject,
   issueText,

@@ -48,15 +48,30 @@ export function parseJson(text: string): unknown {
 }
 
 /** The body of an answer; undefined where it has more bytes than this, and the rest is cancelled. */
-export async function bodyWithin({ body }: Response, mostBytes: number): Promise<Buffer<ArrayBuffer> | undefined> {
-  const parts: Uint8Array[] = [];
+export function bodyWithin({ body }: Response, mostBytes: number): Promise<Buffer<ArrayBuffer> | undefined> {
+  return bytesWithin(body ?? [], mostBytes);
+}
+
+/** Undefined where there are more. */
+export async function bytesWithin(
+  stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  mostBytes: number,
+): Promise<Buffer<ArrayBuffer> | undefined> {
+  // Not a list of what comes: a sender of single bytes would have a hundred times their memory.
+  let bytes = Buffer.allocUnsafe(Math.min(mostBytes, 8_192));
   let size = 0;
-  for await (const part of body ?? []) {
-    size += part.byteLength;
-    if (size > mostBytes) return undefined;
-    parts.push(part);
+  for await (const part of stream) {
+    const needed = size + part.byteLength;
+    if (needed > mostBytes) return undefined;
+    if (needed > bytes.length) {
+      const before = bytes.subarray(0, size);
+      bytes = Buffer.allocUnsafe(Math.min(mostBytes, 2 * needed));
+      bytes.set(before);
+    }
+    bytes.set(part, size);
+    size = needed;
   }
-  return Buffer.concat(parts);
+  return bytes.subarray(0, size);
 }
 
 /**

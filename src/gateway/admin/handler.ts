@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ClientGone, parseJson, SightlineError, isObject } from '../../contract/core/index.ts';
+import { bytesWithin, ClientGone, parseJson, SightlineError, isObject } from '../../contract/core/index.ts';
 import {
   instanceId,
   type AdminKey,
@@ -153,19 +153,13 @@ function decoded(segment: string): string {
 }
 
 async function readBody(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request) {
-    if (!(chunk instanceof Buffer)) throw new TypeError('a request is read in bytes');
-    bytes += chunk.length;
-    if (bytes > maxBodyBytes) throw new SightlineError('payload_too_large', 'The body is larger than 64 KiB.');
-    chunks.push(chunk);
-  }
-  if (bytes === 0) return {};
+  const bytes = await bytesWithin(request, maxBodyBytes);
+  if (bytes === undefined) throw new SightlineError('payload_too_large', 'The body is larger than 64 KiB.');
+  if (bytes.length === 0) return {};
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
     throw new SightlineError('invalid_argument', 'The body must be application/json.');
   }
-  const body = parseJson(Buffer.concat(chunks).toString('utf8'));
+  const body = parseJson(bytes.toString('utf8'));
   if (isObject(body)) return body;
   throw new SightlineError('invalid_argument', 'The body must be a JSON object.');
 }

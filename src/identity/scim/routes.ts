@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type ErrorRequestHandler, type Request, type Response, type Router } from 'express';
 import {
+  bytesWithin,
   isObject,
   nestsDeeperThan,
   parseJson,
@@ -117,16 +118,9 @@ async function readBody(request: Request): Promise<Json> {
   if (type !== 'application/scim+json' && type !== 'application/json') {
     throw new SightlineError('invalid_argument', 'The body is sent as application/scim+json.');
   }
-  const chunks: Buffer[] = [];
-  let size = 0;
   // The stream stays open behind a refusal, so that the answer still goes out.
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    const bytes = Buffer.from(chunk);
-    size += bytes.length;
-    if (size > mostBodyBytes) throw new SightlineError('payload_too_large', 'The body is larger than 1 MB.');
-    chunks.push(bytes);
-  }
-  const json = Buffer.concat(chunks);
+  const json = await bytesWithin(request.iterator({ destroyOnReturn: false }), mostBodyBytes);
+  if (json === undefined) throw new SightlineError('payload_too_large', 'The body is larger than 1 MB.');
   const body = nestsDeeperThan(json, mostLevels) ? undefined : parseJson(json.toString('utf8'));
   if (isObject(body)) return cleanObject(body);
   throw new SightlineError('invalid_argument', `The body is no JSON object of at most ${mostLevels} levels.`);

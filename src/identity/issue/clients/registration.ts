@@ -1,6 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errors } from 'oidc-provider';
-import { generateSecret, hashSecret, newId, type IssuerHost, type Logger } from '../../../contract/core/index.ts';
+import {
+  bytesWithin,
+  generateSecret,
+  hashSecret,
+  newId,
+  type IssuerHost,
+  type Logger,
+} from '../../../contract/core/index.ts';
 import { scopes } from '../../../contract/issuer/index.ts';
 import type { ClientRepository, BucketRepository } from '../../../contract/storage/index.ts';
 import {
@@ -144,19 +151,10 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
 }
 
 async function read(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-      const part = Buffer.from(chunk);
-      bytes += part.length;
-      if (bytes > maxBodyBytes) break;
-      chunks.push(part);
-    }
-  } catch {
+  const body = await bytesWithin(request.iterator({ destroyOnReturn: false }), maxBodyBytes).catch(() => {
     throw new RegistrationRefused(400, 'invalid_client_metadata', 'the request ended before its body did');
-  }
-  if (bytes <= maxBodyBytes) return Buffer.concat(chunks);
+  });
+  if (body !== undefined) return body;
   throw new RegistrationRefused(413, 'invalid_client_metadata', `client metadata has at most ${maxBodyBytes} bytes`);
 }
 
