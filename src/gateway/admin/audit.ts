@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isId, toId, type OrganizationId } from '../../contract/core/index.ts';
 import type { Organization } from '../../contract/storage/index.ts';
 import { exportAudit, gatherFindings, verifyAudit, type Head, type Problem } from '../../records/audit/export.ts';
-import { inLines, ofInstance, type AdminCall, type OrganizationCall, type Operation } from './operation.ts';
+import { inLines, ofInstance, type AdminCall, type OrganizationCall } from './operation.ts';
 import { auditedOrganizations, noOrganization } from './organizations.ts';
 
 const range = z.strictObject({
@@ -34,22 +34,6 @@ async function chosen(
   return [own];
 }
 
-const exported: Operation<typeof range> = {
-  ...inLines({
-    id: 'exportAudit',
-    method: 'get',
-    path: '/audit',
-    summary: 'The audit as JSON lines, signed, for `audit verify` and for others to keep',
-    scope: 'admin:read',
-    input: range,
-    async lines({ organization, ...call }, input, write) {
-      if (organization === undefined) throw new Error('the audit of an organization needs one');
-      await writeAudit(call, [organization], input, write);
-    },
-  }),
-  of: 'organization',
-};
-
 /** Where a chain stood when it was verified. */
 const headShape = z.object({
   organization: z.string().refine((value) => isId('org', value), 'must be the id of an organization'),
@@ -62,9 +46,19 @@ const headShape = z.object({
 export const mostProblems = 200;
 
 export const auditOperations = {
-  exportAudit: exported,
+  exportAudit: inLines({
+    of: 'organization',
+    method: 'get',
+    path: '/audit',
+    summary: 'The audit as JSON lines, signed, for `audit verify` and for others to keep',
+    scope: 'admin:read',
+    input: range,
+    async lines({ organization, ...call }, input, write) {
+      if (organization === undefined) throw new Error('the audit of an organization needs one');
+      await writeAudit(call, [organization], input, write);
+    },
+  }),
   exportWholeAudit: inLines({
-    id: 'exportWholeAudit',
     method: 'get',
     path: '/audit',
     summary: 'The same of all organizations that the key is for; of all with the deleted ones and the instance',
@@ -75,7 +69,6 @@ export const auditOperations = {
     },
   }),
   verifyAudit: ofInstance({
-    id: 'verifyAudit',
     method: 'post',
     path: '/audit/verification',
     summary: 'Check whether records of the audit were changed, moved, forged or removed',

@@ -9,7 +9,6 @@ const named = z.strictObject({ client_id: z.string() });
 
 export const keyOperations = {
   listKeys: ofOrganization({
-    id: 'listKeys',
     method: 'get',
     path: '/keys',
     summary: 'The API keys, by which machines reach the MCP endpoint',
@@ -58,7 +57,6 @@ export const keyOperations = {
     },
   }),
   createKey: ofOrganization({
-    id: 'createKey',
     method: 'post',
     path: '/keys',
     summary: 'Create an API key',
@@ -77,7 +75,6 @@ export const keyOperations = {
     },
   }),
   rotateKey: ofOrganization({
-    id: 'rotateKey',
     method: 'post',
     path: '/keys/{client_id}/rotate',
     summary: 'Add a second secret; the old one keeps working until it is retired',
@@ -89,12 +86,11 @@ export const keyOperations = {
       return { client_id: made.clientId, client_secret: made.clientSecret };
     },
   }),
-  retireKeySecret: changing('retireKeySecret', 'retire', 'Delete the older of two secrets'),
-  discardKeySecret: changing('discardKeySecret', 'discard', 'Delete the newer of two secrets, which was lost'),
-  pauseKey: changing('pauseKey', 'pause', 'Refuse the key until it is resumed'),
-  resumeKey: changing('resumeKey', 'resume', 'Take a paused key again'),
+  retireKeySecret: changing('retire', 'Delete the older of two secrets'),
+  discardKeySecret: changing('discard', 'Delete the newer of two secrets, which was lost'),
+  pauseKey: changing('pause', 'Refuse the key until it is resumed'),
+  resumeKey: changing('resume', 'Take a paused key again'),
   revokeKey: ofOrganization({
-    id: 'revokeKey',
     method: 'delete',
     path: '/keys/{client_id}',
     summary: 'Delete the key and all its secrets; its tokens end with the next request',
@@ -108,9 +104,8 @@ export const keyOperations = {
   }),
 } as const;
 
-function changing(id: string, verb: 'retire' | 'discard' | 'pause' | 'resume', summary: string) {
+function changing(verb: 'retire' | 'discard' | 'pause' | 'resume', summary: string) {
   return ofOrganization({
-    id,
     method: 'post',
     path: `/keys/{client_id}/${verb}`,
     summary,
@@ -133,7 +128,6 @@ async function ownKey({ services, organization }: OrganizationCall, clientId: st
 
 export const ingestOperations = {
   showIngest: ofOrganization({
-    id: 'showIngest',
     method: 'get',
     path: '/ingest',
     summary: 'Where and with which token telemetry is sent',
@@ -155,7 +149,6 @@ export const ingestOperations = {
     },
   }),
   listIngestTokens: ofOrganization({
-    id: 'listIngestTokens',
     method: 'get',
     path: '/ingest/tokens',
     summary: 'The ingest tokens that are taken',
@@ -186,7 +179,6 @@ export const ingestOperations = {
     },
   }),
   rotateIngestToken: ofOrganization({
-    id: 'rotateIngestToken',
     method: 'post',
     path: '/ingest/rotate',
     summary: 'Make a new ingest token; the one before works until it is revoked',
@@ -199,7 +191,6 @@ export const ingestOperations = {
     },
   }),
   revokeIngestToken: ofOrganization({
-    id: 'revokeIngestToken',
     method: 'delete',
     path: '/ingest/tokens/{id}',
     summary: 'End an ingest token',
@@ -231,7 +222,6 @@ function tokensOf({ services }: OrganizationCall) {
 
 export const scimTokenOperations = {
   listScimTokens: ofOrganization({
-    id: 'listScimTokens',
     method: 'get',
     path: '/scim-tokens',
     summary: 'The tokens by which identity providers provision people',
@@ -262,7 +252,6 @@ export const scimTokenOperations = {
     },
   }),
   createScimToken: ofOrganization({
-    id: 'createScimToken',
     method: 'post',
     path: '/scim-tokens',
     summary: 'Create a token for an identity provider',
@@ -283,7 +272,6 @@ export const scimTokenOperations = {
     },
   }),
   revokeScimToken: ofOrganization({
-    id: 'revokeScimToken',
     method: 'delete',
     path: '/scim-tokens/{id}',
     summary: 'End a SCIM token',

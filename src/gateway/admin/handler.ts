@@ -10,10 +10,10 @@ import {
 } from '../../contract/storage/index.ts';
 import { createThrottle } from '../../limits/rate-limit.ts';
 import { sendError, sendJson } from '../http/json.ts';
-import { allOperations, placesOf, routeOf } from './index.ts';
+import { allOperations, placesOf, routeOf, type NamedOperation } from './index.ts';
 import type { AdminKeys } from './keys.ts';
 import { openApiDocument } from './openapi.ts';
-import { checked, type AdminServices, type Operation } from './operation.ts';
+import { checked, type AdminServices } from './operation.ts';
 
 export interface AdminHandlerOptions {
   readonly services: AdminServices;
@@ -126,7 +126,7 @@ export type AdminHandler = ReturnType<typeof createAdminHandler>;
 
 function authorize(
   key: AdminKey,
-  operation: Operation,
+  operation: NamedOperation,
   named: string | undefined,
   organization: Organization | undefined,
 ): void {

@@ -17,7 +17,12 @@ export const operations = {
   ...auditOperations,
 } as const;
 
-export const allOperations: readonly Operation[] = Object.values(operations);
+/** With its id, which is in the OpenAPI document and in the audit. */
+export type NamedOperation = Operation & { readonly id: string };
+
+export const allOperations: readonly NamedOperation[] = Object.entries(operations).map(([id, operation]) =>
+  Object.assign({ id }, operation),
+);
 
 /** Of the request, `{organization}` and names of the input in braces. */
 export function routeOf({ of, path }: Pick<Operation, 'of' | 'path'>): string {

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { adminScopes } from '../../contract/storage/index.ts';
 import { product } from '../wiring/product.ts';
-import { allOperations, placesOf, routeOf } from './index.ts';
-import type { Operation } from './operation.ts';
-
-const error = z.object({ error: z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }) });
+import { failureShape } from './operation.ts';
+import { allOperations, placesOf, routeOf, type NamedOperation } from './index.ts';
 
 /** The OpenAPI 3.1 document of the admin interface. */
 export function openApiDocument(): object {
@@ -34,14 +32,14 @@ export function openApiDocument(): object {
       responses: {
         Failure: {
           description: 'What went wrong',
-          content: { 'application/json': { schema: schemaOf(error) } },
+          content: { 'application/json': { schema: schemaOf(failureShape) } },
         },
       },
     },
   };
 }
 
-function describe(operation: Operation): object {
+function describe(operation: NamedOperation): object {
   const { id, path, method, summary, scope, instanceOnly = false, input, output } = operation;
   const route = routeOf(operation);
   const places = placesOf(route);

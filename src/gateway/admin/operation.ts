@@ -47,8 +47,6 @@ export interface OrganizationCall extends AdminCall {
 }
 
 interface Described<Input extends z.ZodObject, Output extends z.ZodObject> {
-  /** In the OpenAPI document and in the audit. */
-  readonly id: string;
   readonly method: 'get' | 'post' | 'delete';
   /** Under /admin/v1, or under one of its organizations. Names in braces are of the input. */
   readonly path: string;
@@ -92,24 +90,30 @@ export function ofOrganization<Input extends z.ZodObject, Output extends z.ZodOb
     ...operation,
     of: 'organization',
     run({ organization, ...call }, input) {
-      if (organization === undefined) throw new Error(`${operation.id} needs an organization`);
+      if (organization === undefined) throw new Error(`${operation.path} needs an organization`);
       return operation.run({ ...call, organization }, input);
     },
   };
 }
 
-/** Of the instance, answered in lines. */
+/** Answered in lines; of the instance, unless it says otherwise. */
 export function inLines<Input extends z.ZodObject>(
-  operation: Omit<Described<Input, z.ZodObject>, 'output'> & Required<Pick<Operation<Input>, 'lines'>>,
+  operation: Omit<Described<Input, z.ZodObject>, 'output'> &
+    Required<Pick<Operation<Input>, 'lines'>> &
+    Partial<Pick<Operation, 'of'>>,
 ): Operation<Input> {
-  const run = () => Promise.reject(new Error(`${operation.id} answers lines`));
-  return { ...operation, of: 'instance', output: z.object({}), run };
+  const run = () => Promise.reject(new Error(`${operation.path} answers lines`));
+  return { of: 'instance', ...operation, output: z.object({}), run };
 }
 
 export const none = z.strictObject({});
 export const time = z.iso.datetime();
 export const done = z.object({ done: z.literal(true) });
 export const isDone = { done: true } as const;
+/** What the interface answers in place of an output. */
+export const failureShape = z.object({
+  error: z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }),
+});
 
 /** Throws `invalid_argument` with the place of the first mistake. */
 export function checked<Input extends z.ZodObject>({ input }: Operation<Input>, values: unknown): z.output<Input> {

@@ -9,7 +9,6 @@ const organization = z.object({ id: z.string(), name: z.string(), created_at: ti
 
 export const organizationOperations = {
   listOrganizations: ofInstance({
-    id: 'listOrganizations',
     method: 'get',
     path: '/organizations',
     summary: 'The organizations that the key is for',
@@ -22,7 +21,6 @@ export const organizationOperations = {
     },
   }),
   createOrganization: ofInstance({
-    id: 'createOrganization',
     method: 'post',
     path: '/organizations',
     summary: 'Create an organization',
@@ -35,7 +33,6 @@ export const organizationOperations = {
     },
   }),
   showOrganization: ofOrganization({
-    id: 'showOrganization',
     method: 'get',
     path: '',
     summary: 'The organization, and how much would go with it',
@@ -54,7 +51,6 @@ export const organizationOperations = {
     },
   }),
   deleteOrganization: ofOrganization({
-    id: 'deleteOrganization',
     method: 'delete',
     path: '',
     summary: 'Lock the organization at once, and remove it with its telemetry after some days',
@@ -69,7 +65,6 @@ export const organizationOperations = {
     },
   }),
   listDeletedOrganizations: ofInstance({
-    id: 'listDeletedOrganizations',
     method: 'get',
     path: '/deleted-organizations',
     summary: 'Deleted organizations, and until when they can be restored',
@@ -83,7 +78,6 @@ export const organizationOperations = {
     },
   }),
   restoreOrganization: ofInstance({
-    id: 'restoreOrganization',
     method: 'post',
     path: '/deleted-organizations/{name}/restore',
     summary: 'Restore a deleted organization as it was',

@@ -21,7 +21,6 @@ const named = z.strictObject({ person: z.string().describe('Id or e-mail address
 
 export const peopleOperations = {
   listPeople: ofOrganization({
-    id: 'listPeople',
     method: 'get',
     path: '/people',
     summary: 'The members of the organization',
@@ -42,7 +41,6 @@ export const peopleOperations = {
     },
   }),
   createPerson: ofOrganization({
-    id: 'createPerson',
     method: 'post',
     path: '/people',
     summary: 'Create a person, or make one a member; with a link to set a password where one is needed',
@@ -73,7 +71,6 @@ export const peopleOperations = {
     },
   }),
   invitePerson: ofOrganization({
-    id: 'invitePerson',
     method: 'post',
     path: '/invitations',
     summary: 'Make a link by which somebody joins the organization; it works once and for 7 days',
@@ -88,7 +85,6 @@ export const peopleOperations = {
     },
   }),
   removePerson: ofOrganization({
-    id: 'removePerson',
     method: 'delete',
     path: '/people/{person}',
     summary: 'End a membership; applications of the member lose access with their next request',
@@ -102,7 +98,6 @@ export const peopleOperations = {
     },
   }),
   showPerson: ofInstance({
-    id: 'showPerson',
     method: 'get',
     path: '/people/{person}',
     summary: 'A person, and the organizations they are in',
@@ -123,7 +118,6 @@ export const peopleOperations = {
     },
   }),
   exportPerson: inLines({
-    id: 'exportPerson',
     method: 'get',
     path: '/people/{person}/export',
     summary: 'What is kept about a person as JSON lines, audit records included',
@@ -138,7 +132,6 @@ export const peopleOperations = {
     },
   }),
   deletePerson: ofInstance({
-    id: 'deletePerson',
     method: 'delete',
     path: '/people/{person}',
     summary: 'Delete a person for good, with sessions, applications, and the API keys they made',
@@ -152,10 +145,9 @@ export const peopleOperations = {
       return { id, email: address };
     },
   }),
-  disablePerson: enabling('disablePerson', 'disable', 'Shut a person out at once, in all organizations', false),
-  enablePerson: enabling('enablePerson', 'enable', 'Let a disabled person in again', true),
+  disablePerson: enabling('disable', 'Shut a person out at once, in all organizations', false),
+  enablePerson: enabling('enable', 'Let a disabled person in again', true),
   createPasswordLink: ofInstance({
-    id: 'createPasswordLink',
     method: 'post',
     path: '/people/{person}/password-link',
     summary: 'Make a link with which the person sets a password; it works once and for an hour',
@@ -174,9 +166,8 @@ export const peopleOperations = {
 } as const;
 
 /** The account is one for all organizations. */
-function enabling(id: string, verb: string, summary: string, enabled: boolean) {
+function enabling(verb: string, summary: string, enabled: boolean) {
   return ofInstance({
-    id,
     method: 'post',
     path: `/people/{person}/${verb}`,
     summary,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
 import { webhookEvents, type Webhook } from '../../contract/storage/index.ts';
-import type { AddressedSource } from '../../incidents/alerts/sources.ts';
+import type { AddressedSource, AlertSources, SourceWithSecret } from '../../incidents/alerts/sources.ts';
 import { done, isDone, none, ofOrganization, time } from './operation.ts';
 
 const source = z.object({
@@ -17,7 +17,6 @@ const secret = z.string().optional().describe('Where the sender makes it, as Pag
 
 export const alertSourceOperations = {
   listAlertSources: ofOrganization({
-    id: 'listAlertSources',
     method: 'get',
     path: '/alert-sources',
     summary: 'Who may send alerts',
@@ -29,7 +28,6 @@ export const alertSourceOperations = {
     },
   }),
   addAlertSource: ofOrganization({
-    id: 'addAlertSource',
     method: 'post',
     path: '/alert-sources',
     summary: 'Add a source of alerts',
@@ -38,16 +36,10 @@ export const alertSourceOperations = {
     output: sourceWithSecret,
     async run({ services, organization: { id: organizationId }, actor }, input) {
       const sources = await services.alertSources();
-      const made = await sources.add({ organizationId, ...input, actor });
-      return {
-        ...describeSource(made.source),
-        secret: made.secret,
-        instructions: sources.instructions(made.source, made.secret),
-      };
+      return describeWithSecret(sources, await sources.add({ organizationId, ...input, actor }));
     },
   }),
   rotateAlertSource: ofOrganization({
-    id: 'rotateAlertSource',
     method: 'post',
     path: '/alert-sources/{source}/rotate',
     summary: 'Give a source, by name or id, another secret; the one before ends at once',
@@ -56,16 +48,10 @@ export const alertSourceOperations = {
     output: sourceWithSecret,
     async run({ services, organization, actor }, input) {
       const sources = await services.alertSources();
-      const made = await sources.rotate(organization.id, input.source, actor, input.secret);
-      return {
-        ...describeSource(made.source),
-        secret: made.secret,
-        instructions: sources.instructions(made.source, made.secret),
-      };
+      return describeWithSecret(sources, await sources.rotate(organization.id, input.source, actor, input.secret));
     },
   }),
   removeAlertSource: ofOrganization({
-    id: 'removeAlertSource',
     method: 'delete',
     path: '/alert-sources/{source}',
     summary: 'Remove a source, by name or id; what it sent stays',
@@ -83,6 +69,14 @@ function describeSource({ id, name, plugin, url, createdAt, createdBy }: Address
   return { id, name, plugin, url, created_at: createdAt.toISOString(), created_by: createdBy };
 }
 
+function describeWithSecret(sources: AlertSources, made: SourceWithSecret) {
+  return {
+    ...describeSource(made.source),
+    secret: made.secret,
+    instructions: sources.instructions(made.source, made.secret),
+  };
+}
+
 const webhook = z.object({
   id: z.string(),
   address: z.string().describe('Without path and query, in which many a receiver has its key'),
@@ -97,7 +91,6 @@ const namedWebhook = z.strictObject({ id: z.string() });
 
 export const webhookOperations = {
   listWebhooks: ofOrganization({
-    id: 'listWebhooks',
     method: 'get',
     path: '/webhooks',
     summary: 'The webhooks, and how they fare',
@@ -110,7 +103,6 @@ export const webhookOperations = {
     },
   }),
   addWebhook: ofOrganization({
-    id: 'addWebhook',
     method: 'post',
     path: '/webhooks',
     summary: 'Tell an address of changes',
@@ -131,7 +123,6 @@ export const webhookOperations = {
     },
   }),
   testWebhook: ofOrganization({
-    id: 'testWebhook',
     method: 'post',
     path: '/webhooks/{id}/test',
     summary: 'Send it an event of type webhook.test now',
@@ -145,7 +136,6 @@ export const webhookOperations = {
     },
   }),
   removeWebhook: ofOrganization({
-    id: 'removeWebhook',
     method: 'delete',
     path: '/webhooks/{id}',
     summary: 'Tell it no more; what was on its way is dropped',
