@@ -1,7 +1,7 @@
-import { z } from 'zod';
-import { errorStatus, parseJson, SightlineError, type ErrorCode } from '../contract/core/index.ts';
+import type { z } from 'zod';
+import { isErrorCode, parseJson, SightlineError } from '../contract/core/index.ts';
 import { placesOf, routeOf } from '../gateway/admin/index.ts';
-import type { Operation } from '../gateway/admin/operation.ts';
+import { failureShape, type Operation } from '../gateway/admin/operation.ts';
 
 export type Progress = (fraction: number) => void;
 
@@ -93,16 +93,10 @@ function isSafe({ protocol, hostname, username, search, hash }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname));
 }
 
-const failure = z.object({ error: z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }) });
-
 function failureOf(answer: unknown, origin: string, status: number): SightlineError {
-  const parsed = failure.safeParse(answer);
+  const parsed = failureShape.safeParse(answer);
   if (!parsed.success)
     return new SightlineError('unavailable', `${origin} answered ${status}, which is no gateway's answer.`);
   const { code, message, hint } = parsed.data.error;
-  return new SightlineError(isCode(code) ? code : 'internal', message, hint === undefined ? {} : { hint });
-}
-
-function isCode(code: string): code is ErrorCode {
-  return Object.hasOwn(errorStatus, code);
+  return new SightlineError(isErrorCode(code) ? code : 'internal', message, hint === undefined ? {} : { hint });
 }

@@ -3,7 +3,7 @@ import { SightlineError } from '../contract/core/index.ts';
 import { adminScopes, type AdminKey, type AdminScope } from '../contract/storage/index.ts';
 import { createAdminKeys } from '../gateway/admin/keys.ts';
 import { actInWorkspace, findOrganization, operator, orgShape, type Register } from './command.ts';
-import { table } from './output.ts';
+import { showRows } from './output.ts';
 
 /** Made beside the storage alone: a key over HTTP could make others that outlive it. */
 export const register: Register = (program, output, summary) => {
@@ -46,19 +46,18 @@ export const register: Register = (program, output, summary) => {
     const organizations = await workspace.storage.directory.organizations();
     const names = new Map(organizations.map(({ id, name }) => [String(id), name]));
     const rows = (await createAdminKeys(workspace).list()).map(describe);
-    output.result(rows, () =>
-      table(
-        output,
-        ['id', 'name', 'organization', 'scopes', 'created'],
-        rows.map((row) => [
-          row.id,
-          row.name,
-          row.organization === null ? 'all' : (names.get(row.organization) ?? row.organization),
-          row.scopes.join(' '),
-          row.created_at,
-        ]),
-        'There is no key yet. Make one with: sightline admin-key create --org NAME --name LABEL',
-      ),
+    showRows(
+      output,
+      rows,
+      ['id', 'name', 'organization', 'scopes', 'created'],
+      (row) => [
+        row.id,
+        row.name,
+        row.organization === null ? 'all' : (names.get(row.organization) ?? row.organization),
+        row.scopes.join(' '),
+        row.created_at,
+      ],
+      'There is no key yet. Make one with: sightline admin-key create --org NAME --name LABEL',
     );
   });
 

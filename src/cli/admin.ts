@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { foldCase, SightlineError } from '../contract/core/index.ts';
+import { foldCase } from '../contract/core/index.ts';
 import { operations } from '../gateway/admin/index.ts';
 import { provisioningRules, telemetryElsewhere } from '../gateway/admin/organizations.ts';
 import { checked, type AdminServices, type Operation } from '../gateway/admin/operation.ts';
@@ -8,7 +8,7 @@ import { collectorSource, ingestSource } from '../gateway/wiring/ingest-source.t
 import { deriveUrls } from '../gateway/wiring/urls.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
 import { overHttp, type Progress, type Way } from './admin-http.ts';
-import { act, operator, requireGateway, withWorkspace, type Call } from './command.ts';
+import { act, noOrganization, onlyOf, operator, requireGateway, withWorkspace, type Call } from './command.ts';
 import type { Output } from './output.ts';
 
 type NamedOrganization = z.output<typeof operations.listOrganizations.output>['items'][number];
@@ -69,35 +69,19 @@ export function actOnAdmin<Shape extends z.ZodType>(
 
 function adminOver({ send, stream }: Way): Admin {
   const perform: Admin['perform'] = async (operation, input, name, onProgress) => {
-    const organization = operation.of === 'organization' ? (await only(name)).id : undefined;
+    const organization = operation.of === 'organization' ? onlyOf(await named(name)).id : undefined;
     return operation.output.parse(await send(operation, { ...input }, organization, onProgress));
   };
-  const all = async (): Promise<readonly NamedOrganization[]> =>
-    (await perform(operations.listOrganizations, {})).items;
 
-  async function only(name: string | undefined): Promise<NamedOrganization> {
-    const found = name === undefined ? await all() : await named(name);
-    const [first] = found;
-    if (first !== undefined && found.length === 1) return first;
-    throw new SightlineError(
-      'invalid_argument',
-      first === undefined ? 'There is no organization yet.' : `There are ${found.length} organizations.`,
-      { hint: first === undefined ? 'Make one with: sightline org create NAME' : 'Say which one with --org NAME.' },
-    );
-  }
-
-  async function named(name: string): Promise<readonly NamedOrganization[]> {
-    const organizations = await all();
+  async function named(name: string | undefined): Promise<readonly NamedOrganization[]> {
+    const { items } = await perform(operations.listOrganizations, {});
+    if (name === undefined) return items;
     const found =
-      organizations.find(({ id }) => id === name) ??
-      organizations.find((each) => foldCase(each.name) === foldCase(name.trim()));
-    if (found !== undefined) return [found];
-    throw new SightlineError('not_found', `There is no organization ${JSON.stringify(name.slice(0, 100))}.`, {
-      hint: 'sightline org list names those there are; sightline org create makes one.',
-    });
+      items.find(({ id }) => id === name) ?? items.find((each) => foldCase(each.name) === foldCase(name.trim()));
+    return [found ?? noOrganization(name)];
   }
 
-  return { perform, stream, organizations: (name) => (name === undefined ? all() : named(name)) };
+  return { perform, stream, organizations: named };
 }
 
 function onStorage(workspace: OpenWorkspace): Way {

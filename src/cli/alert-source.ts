@@ -4,7 +4,7 @@ import { shippedPlugins } from '../gateway/process/registry.ts';
 import { actOnAdmin } from './admin.ts';
 import { readInput } from './ingest.ts';
 import { orgCommand, orgShape, toPaste, type Register } from './command.ts';
-import { table, type Output } from './output.ts';
+import { showRows, type Output } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('alert-source').description(summary);
@@ -30,13 +30,12 @@ export const register: Register = (program, output, summary) => {
   const list = orgCommand(group, 'list', 'list the sources');
   actOnAdmin(list, output, orgShape, async ({ admin, options: { org } }) => {
     const { items: rows } = await admin.perform(operations.listAlertSources, {}, org);
-    output.result(rows, () =>
-      table(
-        output,
-        ['id', 'name', 'plugin', 'created', 'address'],
-        rows.map((row) => [row.id, row.name, row.plugin, row.created_at, row.url]),
-        `There is no alert source yet. Add one with: ${toPaste('sightline alert-source add --plugin generic --name NAME', org)}`,
-      ),
+    showRows(
+      output,
+      rows,
+      ['id', 'name', 'plugin', 'created', 'address'],
+      (row) => [row.id, row.name, row.plugin, row.created_at, row.url],
+      `There is no alert source yet. Add one with: ${toPaste('sightline alert-source add --plugin generic --name NAME', org)}`,
     );
   });
 

@@ -10,7 +10,7 @@ import { operations } from '../gateway/admin/index.ts';
 import { gatherFindings, verifyAuditFile } from '../records/audit/export.ts';
 import { parseFileLine } from '../records/audit/format.ts';
 import { acceptRemote, actOnAdmin, isRemote, onAdmin, type AdminCall } from './admin.ts';
-import { act, orgShape, type Register } from './command.ts';
+import { act, notMade, orgShape, type Register } from './command.ts';
 import { Exit } from './exit.ts';
 import type { Output } from './output.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
@@ -40,7 +40,11 @@ function registerExport(group: Command, output: Output): void {
       const file = operand === '-' ? undefined : operand;
       const range = { ...timeOf('from', from), ...timeOf('to', to) };
       const target = file === undefined ? undefined : createWriteStream(resolve(file), { flags: 'wx', mode: 0o600 });
-      if (target) await opened(target, resolve(file ?? ''));
+      if (target) {
+        await once(target, 'open').catch((cause: unknown) => {
+          throw notMade(resolve(file ?? ''), cause);
+        });
+      }
       const stream = target ?? process.stdout;
       let tail = '';
       await admin.stream(
@@ -75,17 +79,6 @@ function endOf(text: string): { readonly records: number; readonly problems: num
   const end = parseFileLine(text.trimEnd().split('\n').at(-1) ?? '');
   if (end?.type === 'end') return end;
   throw new SightlineError('unavailable', 'The export was cut off: its last line is missing.');
-}
-
-async function opened(target: NodeJS.EventEmitter, file: string): Promise<void> {
-  try {
-    await once(target, 'open');
-  } catch (cause) {
-    throw new SightlineError('invalid_argument', `The file ${file} cannot be made.`, {
-      hint: 'Name one that does not exist, in a folder that can be written.',
-      cause,
-    });
-  }
 }
 
 function timeOf(name: 'from' | 'to', text: string | undefined): Partial<Record<'from' | 'to', string>> {

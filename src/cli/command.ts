@@ -105,21 +105,24 @@ export function actInOrganization<Shape extends z.ZodType<{ readonly org?: strin
 /** The organization of this name or id; without one, the only one there is. */
 export async function findOrganization({ storage }: OpenWorkspace, name: string | undefined): Promise<Organization> {
   const { directory } = storage;
-  if (name !== undefined) {
-    const found = await directory.findOrganization(name);
-    if (found !== undefined) return found;
-    throw new SightlineError('not_found', `There is no organization ${JSON.stringify(name.slice(0, 100))}.`, {
-      hint: 'sightline org list names those there are; sightline org create makes one.',
-    });
-  }
-  const all = await directory.organizations();
-  const [only] = all;
-  if (only !== undefined && all.length === 1) return only;
+  if (name === undefined) return onlyOf(await directory.organizations());
+  return (await directory.findOrganization(name)) ?? noOrganization(name);
+}
+
+export function onlyOf<Each extends object>(organizations: readonly Each[]): Each {
+  const [first] = organizations;
+  if (first !== undefined && organizations.length === 1) return first;
   throw new SightlineError(
     'invalid_argument',
-    only === undefined ? 'There is no organization yet.' : `There are ${all.length} organizations.`,
-    { hint: only === undefined ? 'Make one with: sightline org create NAME' : 'Say which one with --org NAME.' },
+    first === undefined ? 'There is no organization yet.' : `There are ${organizations.length} organizations.`,
+    { hint: first === undefined ? 'Make one with: sightline org create NAME' : 'Say which one with --org NAME.' },
   );
+}
+
+export function noOrganization(name: string): never {
+  throw new SightlineError('not_found', `There is no organization ${JSON.stringify(name.slice(0, 100))}.`, {
+    hint: 'sightline org list names those there are; sightline org create makes one.',
+  });
 }
 
 export async function organizationsOf(
@@ -153,6 +156,14 @@ export function operator(): Actor {
     // A container may run under a user id that has no name.
   }
   return { kind: 'operator', id: name, name };
+}
+
+/** Of a new file that could not be opened. */
+export function notMade(file: string, cause: unknown): SightlineError {
+  return new SightlineError('invalid_argument', `The file ${file} cannot be made.`, {
+    hint: 'Name one that does not exist, in a folder that can be written.',
+    cause,
+  });
 }
 
 /** For commands of our own receiver: throws where a company's collector feeds the warehouse. */

@@ -13,7 +13,7 @@ import {
   toPaste,
   type Register,
 } from './command.ts';
-import { table } from './output.ts';
+import { showRows } from './output.ts';
 
 const signals = [
   ['resourceSpans', 'traces'],
@@ -53,19 +53,18 @@ export const register: Register = (program, output, summary) => {
   const tokens = orgCommand(group, 'tokens', 'list the valid ingest tokens');
   actOnAdmin(tokens, output, orgShape, async ({ admin, options: { org } }) => {
     const { items: rows } = await admin.perform(operations.listIngestTokens, {}, org);
-    output.result(rows, () =>
-      table(
-        output,
-        ['id', 'token', 'created', 'by', 'last used'],
-        rows.map((row) => [
-          row.id,
-          `…${row.last_four ?? '????'}`,
-          row.created_at,
-          row.created_by ?? 'unknown',
-          row.last_used_at ?? 'never',
-        ]),
-        `There is no token. Make one with: ${toPaste('sightline ingest rotate', org)}`,
-      ),
+    showRows(
+      output,
+      rows,
+      ['id', 'token', 'created', 'by', 'last used'],
+      (row) => [
+        row.id,
+        `…${row.last_four ?? '????'}`,
+        row.created_at,
+        row.created_by ?? 'unknown',
+        row.last_used_at ?? 'never',
+      ],
+      `There is no token. Make one with: ${toPaste('sightline ingest rotate', org)}`,
     );
   });
 

@@ -5,7 +5,7 @@ import { scopes as allScopes, type Scope } from '../contract/issuer/index.ts';
 import { operations } from '../gateway/admin/index.ts';
 import { actOnAdmin, type Admin } from './admin.ts';
 import { orgShape, toPaste, type Register } from './command.ts';
-import { table, type Output } from './output.ts';
+import { showRows, type Output } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('key').description(summary);
@@ -31,21 +31,20 @@ export const register: Register = (program, output, summary) => {
     .option('--org <name>', 'only those of this organization');
   actOnAdmin(list, output, orgShape, async ({ admin, options }) => {
     const rows = await keysOf(admin, options.org);
-    output.result(rows, () =>
-      table(
-        output,
-        ['client id', 'name', 'organization', 'secrets', 'by', 'last used', 'scopes'],
-        rows.map((row) => [
-          row.client_id,
-          row.paused_at === null ? row.name : `${row.name} (paused)`,
-          row.org,
-          row.secrets.map((secret) => `…${secret.last_four ?? '????'}`).join(' '),
-          row.created_by,
-          row.last_used_at ?? 'never',
-          row.scopes.join(' '),
-        ]),
-        `There is no key yet. Make one with: ${toPaste('sightline key create --name LABEL --scopes LIST', options.org ?? 'NAME')}`,
-      ),
+    showRows(
+      output,
+      rows,
+      ['client id', 'name', 'organization', 'secrets', 'by', 'last used', 'scopes'],
+      (row) => [
+        row.client_id,
+        row.paused_at === null ? row.name : `${row.name} (paused)`,
+        row.org,
+        row.secrets.map((secret) => `…${secret.last_four ?? '????'}`).join(' '),
+        row.created_by,
+        row.last_used_at ?? 'never',
+        row.scopes.join(' '),
+      ],
+      `There is no key yet. Make one with: ${toPaste('sightline key create --name LABEL --scopes LIST', options.org ?? 'NAME')}`,
     );
   });
 

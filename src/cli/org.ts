@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operations } from '../gateway/admin/index.ts';
 import { actOnAdmin, type Admin } from './admin.ts';
 import type { Register } from './command.ts';
-import { table, type Output } from './output.ts';
+import { showRows, type Output } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('org').description(summary);
@@ -19,13 +19,12 @@ export const register: Register = (program, output, summary) => {
   actOnAdmin(list, output, z.object({ deleted: z.boolean().default(false) }), async ({ admin, options }) => {
     if (options.deleted) return listDeleted(admin, output);
     const rows = await admin.organizations(undefined);
-    output.result(rows, () =>
-      table(
-        output,
-        ['name', 'id', 'created'],
-        rows.map(({ id, name, created_at }) => [name, id, created_at]),
-        'There is no organization yet. Make one with: sightline org create NAME',
-      ),
+    showRows(
+      output,
+      rows,
+      ['name', 'id', 'created'],
+      ({ id, name, created_at }) => [name, id, created_at],
+      'There is no organization yet. Make one with: sightline org create NAME',
     );
   });
 
@@ -71,12 +70,11 @@ export const register: Register = (program, output, summary) => {
 
 async function listDeleted(admin: Admin, output: Output): Promise<void> {
   const { items: rows } = await admin.perform(operations.listDeletedOrganizations, {});
-  output.result(rows, () =>
-    table(
-      output,
-      ['name', 'id', 'can be restored until'],
-      rows.map(({ id, name, until }) => [name, id, until ?? 'removed']),
-      'No organization was deleted.',
-    ),
+  showRows(
+    output,
+    rows,
+    ['name', 'id', 'can be restored until'],
+    ({ id, name, until }) => [name, id, until ?? 'removed'],
+    'No organization was deleted.',
   );
 }

@@ -103,6 +103,17 @@ export function createOutput({ json }: { readonly json: boolean }): Output {
   };
 }
 
+/** The rows as JSON for scripts, else as a table of their cells. */
+export function showRows<Row>(
+  output: Output,
+  rows: readonly Row[],
+  heading: readonly string[],
+  cells: (row: Row) => readonly string[],
+  none: string,
+): void {
+  output.result(rows, () => table(output, heading, rows.map(cells), none));
+}
+
 /** Rows under a heading, columns aligned; `none` when there are no rows. */
 export function table(
   output: Output,

@@ -5,8 +5,8 @@ import { operations } from '../gateway/admin/index.ts';
 import { SightlineError } from '../contract/core/index.ts';
 import { roles, type Role } from '../contract/issuer/index.ts';
 import { actOnAdmin } from './admin.ts';
-import { orgShape, type Register } from './command.ts';
-import { table } from './output.ts';
+import { notMade, orgShape, type Register } from './command.ts';
+import { showRows } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('user').description(summary);
@@ -135,19 +135,12 @@ export const register: Register = (program, output, summary) => {
       const { items } = await admin.perform(operations.listPeople, {}, organization);
       rows.push(...items.map(({ id, email, name, role, enabled }) => ({ id, email, name, org, role, enabled })));
     }
-    output.result(rows, () =>
-      table(
-        output,
-        ['email', 'name', 'organization', 'role', 'id'],
-        rows.map(({ id, email, name, org, role, enabled }) => [
-          email,
-          name,
-          org,
-          enabled ? role : `${role} (disabled)`,
-          id,
-        ]),
-        'There is nobody yet. Make an account with: sightline user create',
-      ),
+    showRows(
+      output,
+      rows,
+      ['email', 'name', 'organization', 'role', 'id'],
+      ({ id, email, name, org, role, enabled }) => [email, name, org, enabled ? role : `${role} (disabled)`, id],
+      'There is nobody yet. Make an account with: sightline user create',
     );
   });
 };
@@ -162,10 +155,7 @@ async function withNewFile(
   fill: (write: (text: string) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const handle = await open(file, 'wx', 0o600).catch((cause: unknown) => {
-    throw new SightlineError('invalid_argument', `The file ${file} cannot be made.`, {
-      hint: 'Name one that does not exist, in a folder that can be written.',
-      cause,
-    });
+    throw notMade(file, cause);
   });
   try {
     await fill(async (text) => void (await handle.write(text)));

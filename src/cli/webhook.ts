@@ -4,7 +4,7 @@ import { webhookEvents, type WebhookEvent } from '../contract/storage/index.ts';
 import { operations } from '../gateway/admin/index.ts';
 import { actOnAdmin } from './admin.ts';
 import { orgCommand, orgShape, toPaste, type Register } from './command.ts';
-import { table } from './output.ts';
+import { showRows } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('webhook').description(summary);
@@ -34,20 +34,19 @@ export const register: Register = (program, output, summary) => {
   const list = orgCommand(group, 'list', 'list the webhooks and their deliveries');
   actOnAdmin(list, output, orgShape, async ({ admin, options: { org } }) => {
     const { items: rows } = await admin.perform(operations.listWebhooks, {}, org);
-    output.result(rows, () =>
-      table(
-        output,
-        ['id', 'address', 'events', 'waiting', 'last taken', 'last given up'],
-        rows.map((row) => [
-          row.id,
-          row.address,
-          row.events.length === webhookEvents.length ? 'all' : row.events.join(' '),
-          String(row.waiting),
-          row.delivered_at ?? 'never',
-          row.failed_at === null ? 'never' : `${row.failed_at}: ${row.failure ?? ''}`,
-        ]),
-        `There is no webhook yet. Make one with: ${toPaste('sightline webhook add URL', org)}`,
-      ),
+    showRows(
+      output,
+      rows,
+      ['id', 'address', 'events', 'waiting', 'last taken', 'last given up'],
+      (row) => [
+        row.id,
+        row.address,
+        row.events.length === webhookEvents.length ? 'all' : row.events.join(' '),
+        String(row.waiting),
+        row.delivered_at ?? 'never',
+        row.failed_at === null ? 'never' : `${row.failed_at}: ${row.failure ?? ''}`,
+      ],
+      `There is no webhook yet. Make one with: ${toPaste('sightline webhook add URL', org)}`,
     );
   });
 

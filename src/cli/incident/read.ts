@@ -9,7 +9,7 @@ import {
 } from '../../contract/storage/index.ts';
 import { textSparkline } from '../../web/graphics/sparkline.ts';
 import { orgCommand, orgShape } from '../command.ts';
-import { printable, table } from '../output.ts';
+import { printable, showRows } from '../output.ts';
 import { actOnIncidents, type Add, findIncident, incidentJson, waitingText, word } from './common.ts';
 
 export const show: Add = (group, output) => {
@@ -83,13 +83,12 @@ export const timeline: Add = (group, output) => {
       from,
       to,
     }));
-    output.result(rows, () =>
-      table(
-        output,
-        ['time', 'who', 'what', 'from', 'to'],
-        rows.map((row) => [row.at, row.actor.name, row.change, row.from ?? '', row.to ?? '']),
-        'Nothing has changed yet.',
-      ),
+    showRows(
+      output,
+      rows,
+      ['time', 'who', 'what', 'from', 'to'],
+      (row) => [row.at, row.actor.name, row.change, row.from ?? '', row.to ?? ''],
+      'Nothing has changed yet.',
     );
   });
 };
@@ -114,13 +113,12 @@ export const list: Add = (group, output) => {
       waitingOn: waitingOn === undefined ? undefined : [waitingOn],
     });
     const rows = items.map(incidentJson);
-    output.result(rows, () =>
-      table(
-        output,
-        ['key', 'status', 'severity', 'waits on', 'started', 'title'],
-        rows.map((row) => [row.key, row.status, row.severity, row.waiting_on, row.started_at, row.title]),
-        'There is no such incident.',
-      ),
+    showRows(
+      output,
+      rows,
+      ['key', 'status', 'severity', 'waits on', 'started', 'title'],
+      (row) => [row.key, row.status, row.severity, row.waiting_on, row.started_at, row.title],
+      'There is no such incident.',
     );
   });
 };

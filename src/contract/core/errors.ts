@@ -34,6 +34,10 @@ export const errorStatus = {
 
 export type ErrorCode = keyof typeof errorStatus;
 
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorStatus, code);
+}
+
 export interface ErrorDetails {
   /** What the reader of the error can do next. */
   readonly hint?: string;

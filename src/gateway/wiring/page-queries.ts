@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ClientGone, errorStatus, type ErrorCode } from '../../contract/core/index.ts';
+import { ClientGone, isErrorCode } from '../../contract/core/index.ts';
 import type { Principal } from '../../contract/issuer/index.ts';
 import type { Dialect } from '../../contract/telemetry/index.ts';
 import type { Mcp } from '../../mcp/handler.ts';
@@ -58,8 +58,4 @@ function failure({ code, ...rest }: Omit<QueryFailure, 'code'> & { readonly code
   // The browser went away while the statement ran.
   if (known === 'query_cancelled') throw new ClientGone();
   return { ok: false, failure: { ...rest, code: known } } as const;
-}
-
-function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(errorStatus, code);
 }
