@@ -41,6 +41,25 @@ export interface Client {
   snippets(connection: Connection): readonly Snippet[];
 }
 
+type SetUp = (connection: Connection) => readonly Snippet[];
+
+/** A client in which a person signs in, or which has a token by a key: then the secret comes first. */
+export function client(about: Omit<Client, 'snippets'>, bySignIn: SetUp, byKey: SetUp): Client {
+  return {
+    ...about,
+    snippets: (connection) =>
+      connection.key === undefined ? bySignIn(connection) : [...secretIntoVariable(connection), ...byKey(connection)],
+  };
+}
+
+export function command(title: string, text: string): Snippet {
+  return { title, language: 'sh', text };
+}
+
+export function settings(title: string, value: Readonly<Record<string, unknown>>): Snippet {
+  return { title, language: 'json', text: JSON.stringify(value, undefined, 2) };
+}
+
 /** Words of a POSIX shell: what an exchange and a call have to name. */
 interface Words {
   readonly url: string;
@@ -95,17 +114,12 @@ export function secretIntoVariable(
   title = 'Put the secret where your programs find it',
 ): readonly Snippet[] {
   if (key?.clientSecret === undefined) return [];
-  return [{ title, language: 'sh', text: `export SIGHTLINE_CLIENT_SECRET=${shellWord(key.clientSecret)}` }];
+  return [command(title, `export SIGHTLINE_CLIENT_SECRET=${shellWord(key.clientSecret)}`)];
 }
 
 export function startWithToken(connection: Connection, title: string, start: string): Snippet {
-  return {
-    title: `Start ${title} with a token; it is good for one hour`,
-    language: 'sh',
-    text: `${exchangeIntoVariable(wordsOf(connection))}\n${start}`,
-  };
-}
-
-export function json(value: Readonly<Record<string, unknown>>): string {
-  return JSON.stringify(value, undefined, 2);
+  return command(
+    `Start ${title} with a token; it is good for one hour`,
+    `${exchangeIntoVariable(wordsOf(connection))}\n${start}`,
+  );
 }

@@ -1,69 +1,58 @@
 import { shellWord } from '../../contract/core/quote.ts';
 import {
+  client,
   type Client,
   type ClientFile,
+  command,
   type Connection,
   exchange,
   exchangeIntoVariable,
   inVariables,
-  json,
   listTools,
   secretIntoVariable,
+  settings,
   startWithToken,
   wordsOf,
 } from './client.ts';
 
 /* Clients that are set up by their own command, or in YAML, and so have no file that we write. */
 
-export const codex: Client = {
-  name: 'codex',
-  title: 'Codex',
-  snippets(connection) {
-    const add = `codex mcp add sightline --url ${shellWord(connection.url)}`;
-    if (connection.key === undefined) {
-      return [{ title: 'Type this; Codex opens a browser to sign in', language: 'sh', text: add }];
-    }
-    return [
-      ...secretIntoVariable(connection),
-      { title: 'Type this once', language: 'sh', text: `${add} --bearer-token-env-var SIGHTLINE_TOKEN` },
-      startWithToken(connection, 'Codex', 'codex'),
-    ];
-  },
-};
+const codexAdd = ({ url }: Connection): string => `codex mcp add sightline --url ${shellWord(url)}`;
 
-export const cline: Client = {
-  name: 'cline',
-  title: 'Cline',
-  snippets(connection) {
-    const { url } = connection;
-    const add = `cline mcp add sightline ${shellWord(url)} --transport http --yes`;
-    if (connection.key === undefined) {
-      return [
-        { title: 'Type this, then cline mcp and Authorize OAuth to sign in', language: 'sh', text: add },
-        {
-          title:
-            'Or, in an editor, save as cline_mcp_settings.json by Configure MCP Servers; Cline asks you to sign in',
-          language: 'json',
-          text: json({ mcpServers: { sightline: { type: 'streamableHttp', url } } }),
-        },
-      ];
-    }
-    // Cline reads no variables, so that the token itself stands in its settings until the next one takes its place.
-    const withToken = `${add} \\\n  --header "Authorization: Bearer $SIGHTLINE_TOKEN"\ncline`;
-    return [...secretIntoVariable(connection), startWithToken(connection, 'Cline', withToken)];
-  },
-};
+export const codex = client(
+  { name: 'codex', title: 'Codex' },
+  (connection) => [command('Type this; Codex opens a browser to sign in', codexAdd(connection))],
+  (connection) => [
+    command('Type this once', `${codexAdd(connection)} --bearer-token-env-var SIGHTLINE_TOKEN`),
+    startWithToken(connection, 'Codex', 'codex'),
+  ],
+);
 
-export const goose: Client = {
-  name: 'goose',
-  title: 'goose',
-  snippets(connection) {
-    const { url, key } = connection;
-    const token = `
+const clineAdd = ({ url }: Connection): string => `cline mcp add sightline ${shellWord(url)} --transport http --yes`;
+
+export const cline = client(
+  { name: 'cline', title: 'Cline' },
+  (connection) => [
+    command('Type this, then cline mcp and Authorize OAuth to sign in', clineAdd(connection)),
+    settings('Or, in an editor, save as cline_mcp_settings.json by Configure MCP Servers; Cline asks you to sign in', {
+      mcpServers: { sightline: { type: 'streamableHttp', url: connection.url } },
+    }),
+  ],
+  // Cline reads no variables, so that the token itself stands in its settings until the next one takes its place.
+  (connection) => {
+    const add = `${clineAdd(connection)} \\\n  --header "Authorization: Bearer $SIGHTLINE_TOKEN"\ncline`;
+    return [startWithToken(connection, 'Cline', add)];
+  },
+);
+
+const gooseFile = '~/.config/goose/config.yaml';
+
+function gooseYaml({ url, key }: Connection): string {
+  const token = `
     env_keys: [SIGHTLINE_TOKEN]
     headers:
       Authorization: Bearer $SIGHTLINE_TOKEN`;
-    const text = `extensions:
+  return `extensions:
   sightline:
     enabled: true
     type: streamable_http
@@ -71,44 +60,42 @@ export const goose: Client = {
     description: Telemetry, incidents and chats of Sightline
     uri: ${JSON.stringify(url)}
     timeout: 300${key === undefined ? '' : token}`;
-    const file = '~/.config/goose/config.yaml';
-    if (key === undefined) {
-      return [{ title: `Add to ${file}; goose opens a browser to sign in`, language: 'yaml', text }];
-    }
-    return [
-      ...secretIntoVariable(connection),
-      { title: `Add to ${file}`, language: 'yaml', text },
-      startWithToken(connection, 'goose', 'goose'),
-    ];
-  },
-};
+}
 
-export const inspector: Client = {
-  name: 'inspector',
-  title: 'MCP Inspector',
-  snippets(connection) {
-    const start = 'npx @modelcontextprotocol/inspector';
-    if (connection.key === undefined) {
-      return [
-        {
-          title: 'Type this, then Connect in the page that opens, to sign in',
-          language: 'sh',
-          text: `${start} --transport http --server-url ${shellWord(connection.url)}`,
-        },
-      ];
-    }
-    return [
-      ...secretIntoVariable(connection),
-      {
-        title: 'List the tools',
-        language: 'sh',
-        text: `${exchangeIntoVariable(wordsOf(connection))}
-${start} --cli ${shellWord(connection.url)} --transport http \\
+export const goose = client(
+  { name: 'goose', title: 'goose' },
+  (connection) => [
+    {
+      title: `Add to ${gooseFile}; goose opens a browser to sign in`,
+      language: 'yaml',
+      text: gooseYaml(connection),
+    },
+  ],
+  (connection) => [
+    { title: `Add to ${gooseFile}`, language: 'yaml', text: gooseYaml(connection) },
+    startWithToken(connection, 'goose', 'goose'),
+  ],
+);
+
+const inspect = 'npx @modelcontextprotocol/inspector';
+
+export const inspector = client(
+  { name: 'inspector', title: 'MCP Inspector' },
+  ({ url }) => [
+    command(
+      'Type this, then Connect in the page that opens, to sign in',
+      `${inspect} --transport http --server-url ${shellWord(url)}`,
+    ),
+  ],
+  (connection) => [
+    command(
+      'List the tools',
+      `${exchangeIntoVariable(wordsOf(connection))}
+${inspect} --cli ${shellWord(connection.url)} --transport http \\
   --header "Authorization: Bearer $SIGHTLINE_TOKEN" --method tools/list`,
-      },
-    ];
-  },
-};
+    ),
+  ],
+);
 
 const file: ClientFile = {
   path: '.mcp.json',
@@ -129,28 +116,19 @@ function headers(connection: Connection): string {
   return exchange(wordsOf(connection), String.raw`{"Authorization":"Bearer \1"}`, ' ');
 }
 
-export const claude: Client = {
-  name: 'claude',
-  title: 'Claude Code',
-  file,
-  snippets(connection) {
-    const text = json(file.document(connection));
-    if (connection.key !== undefined) {
-      return [
-        ...secretIntoVariable(connection),
-        { title: 'Save as .mcp.json; Claude Code then fetches a token whenever it needs one', language: 'json', text },
-      ];
-    }
-    return [
-      {
-        title: 'Type this, then /mcp in Claude Code to sign in',
-        language: 'sh',
-        text: `claude mcp add --transport http sightline ${shellWord(connection.url)}`,
-      },
-      { title: 'Or save as .mcp.json, for everybody on the project', language: 'json', text },
-    ];
-  },
-};
+export const claude = client(
+  { name: 'claude', title: 'Claude Code', file },
+  (connection) => [
+    command(
+      'Type this, then /mcp in Claude Code to sign in',
+      `claude mcp add --transport http sightline ${shellWord(connection.url)}`,
+    ),
+    settings('Or save as .mcp.json, for everybody on the project', file.document(connection)),
+  ],
+  (connection) => [
+    settings('Save as .mcp.json; Claude Code then fetches a token whenever it needs one', file.document(connection)),
+  ],
+);
 
 export const ci: Client = {
   name: 'ci',
@@ -158,25 +136,22 @@ export const ci: Client = {
   snippets(connection) {
     const secret = connection.key?.clientSecret;
     return [
-      {
-        title: 'GitHub Actions: keep the secret in the repository’s secrets',
-        language: 'sh',
-        text:
-          secret === undefined
-            ? 'gh secret set SIGHTLINE_CLIENT_SECRET'
-            : `printf %s ${shellWord(secret)} | gh secret set SIGHTLINE_CLIENT_SECRET`,
-      },
+      command(
+        'GitHub Actions: keep the secret in the repository’s secrets',
+        secret === undefined
+          ? 'gh secret set SIGHTLINE_CLIENT_SECRET'
+          : `printf %s ${shellWord(secret)} | gh secret set SIGHTLINE_CLIENT_SECRET`,
+      ),
       {
         title: 'GitHub Actions: save as .github/workflows/sightline.yml',
         language: 'yaml',
         text: workflow(connection),
       },
       ...secretIntoVariable(connection, 'Any shell: put the secret where your programs find it'),
-      {
-        title: 'Any shell: exchange the key for a token, good for one hour, and call',
-        language: 'sh',
-        text: `${exchangeIntoVariable(wordsOf(connection))}\n${listTools(wordsOf(connection))}`,
-      },
+      command(
+        'Any shell: exchange the key for a token, good for one hour, and call',
+        `${exchangeIntoVariable(wordsOf(connection))}\n${listTools(wordsOf(connection))}`,
+      ),
     ];
   },
 };

@@ -1,12 +1,13 @@
 import { shellWord } from '../../contract/core/quote.ts';
 import {
+  client,
   type Client,
   type ClientFile,
+  command,
   type Connection,
-  json,
-  secretIntoVariable,
-  startWithToken,
   exchange,
+  settings,
+  startWithToken,
   wordsOf,
 } from './client.ts';
 
@@ -104,20 +105,11 @@ function bySettings({ name, title, path, variable, document, signIn, start }: Se
     signIn,
     document: ({ url, key }: Connection) => document(url, key && { Authorization: `Bearer ${variable}` }),
   };
-  return {
-    name,
-    title,
-    file,
-    snippets(connection) {
-      const text = json(file.document(connection));
-      if (connection.key === undefined) return [{ title: `Save as ${path}; ${signIn}`, language: 'json', text }];
-      return [
-        ...secretIntoVariable(connection),
-        { title: `Save as ${path}`, language: 'json', text },
-        startWithToken(connection, title, start),
-      ];
-    },
-  };
+  return client(
+    { name, title, file },
+    (connection) => [settings(`Save as ${path}; ${signIn}`, file.document(connection))],
+    (connection) => [settings(`Save as ${path}`, file.document(connection)), startWithToken(connection, title, start)],
+  );
 }
 
 const input = 'sightline-token';
@@ -138,30 +130,20 @@ const file: ClientFile = {
   }),
 };
 
-export const vscode: Client = {
-  name: 'vscode',
-  title: 'VS Code',
-  file,
-  snippets(connection) {
-    const text = json(file.document(connection));
-    if (connection.key !== undefined) {
-      return [
-        ...secretIntoVariable(connection),
-        { title: 'Save as .vscode/mcp.json', language: 'json', text },
-        {
-          title: 'Print a token, good for one hour, and paste it where VS Code asks for it',
-          language: 'sh',
-          text: exchange(wordsOf(connection), String.raw`\1`),
-        },
-      ];
-    }
-    return [
-      {
-        title: 'Type this; VS Code asks you to sign in',
-        language: 'sh',
-        text: `code --add-mcp ${shellWord(JSON.stringify({ name: 'sightline', type: 'http', url: connection.url }))}`,
-      },
-      { title: 'Or save as .vscode/mcp.json, for everybody on the project', language: 'json', text },
-    ];
-  },
-};
+export const vscode = client(
+  { name: 'vscode', title: 'VS Code', file },
+  (connection) => [
+    command(
+      'Type this; VS Code asks you to sign in',
+      `code --add-mcp ${shellWord(JSON.stringify({ name: 'sightline', type: 'http', url: connection.url }))}`,
+    ),
+    settings('Or save as .vscode/mcp.json, for everybody on the project', file.document(connection)),
+  ],
+  (connection) => [
+    settings('Save as .vscode/mcp.json', file.document(connection)),
+    command(
+      'Print a token, good for one hour, and paste it where VS Code asks for it',
+      exchange(wordsOf(connection), String.raw`\1`),
+    ),
+  ],
+);
