@@ -1,7 +1,7 @@
 import { reaches, type Calling } from './sql.ts';
 import { burdening } from './steps/load.ts';
 import { describe, type Counted, type RequestCounts, type Source } from './steps/request-counts.ts';
-import { deepestAdding, blameForLoad, type AddedTime, type Suspect } from './suspects.ts';
+import { deepestAdding, blameForLoad, suspectOf, type AddedTime, type Suspect } from './suspects.ts';
 
 /** What counters and histograms say of the causes. */
 interface ByCounts {
@@ -75,14 +75,10 @@ function total(of: readonly Counted[], value: (one: Counted) => number): number 
 function slowest({ evidenceId, source, served, sent, calls }: Read, services: readonly string[]): Suspect | undefined {
   const adding = services.map(
     (service): AddedTime & { readonly shown: Counted | undefined; readonly dependency: string } => {
-      const [own, outside] = [
-        served.filter((one) => one.service === service),
-        sent.filter((one) => one.service === service),
-      ];
-      const [toServices, toOthers] = [
-        outside.filter(({ callee }) => callee !== undefined),
-        outside.filter(({ callee }) => callee === undefined),
-      ];
+      const own = served.filter((one) => one.service === service);
+      const outside = sent.filter((one) => one.service === service);
+      const toServices = outside.filter(({ callee }) => callee !== undefined);
+      const toOthers = outside.filter(({ callee }) => callee === undefined);
       const toIt = sent.filter(({ callee }) => callee === service);
       const work = Math.max(0, total(own, added) - total(toServices, added));
       const way = Math.max(0, total(toIt, added) - Math.max(0, total(own, added)));
@@ -114,13 +110,8 @@ function slowest({ evidenceId, source, served, sent, calls }: Read, services: re
   const first = deepestAdding(ordered, calls);
   const one = ordered.find(({ service }) => service === first?.service);
   if (one?.shown === undefined) return undefined;
-  return suspect(one.service, 'latency', {
-    evidenceId,
-    source,
-    shown: one.shown,
-    dependency: one.dependency,
-    excess: one.shown.now.total,
-  });
+  const { shown, dependency } = one;
+  return suspect(one.service, 'latency', { evidenceId, source, shown, dependency, excess: shown.now.total });
 }
 
 /** Where most of the added failures begin: what a call adds begins in the called one, if that is a service. */
@@ -168,17 +159,5 @@ function suspect(
   { evidenceId, source, shown, dependency, excess }: Shown,
 ): Suspect {
   const signal = { kind: 'counted', counted: shown, source } as const;
-  return {
-    service,
-    category,
-    operation: '',
-    dependency,
-    share: 1,
-    excess,
-    message: '',
-    evidenceIds: [evidenceId],
-    seenIn: { service, operation: undefined },
-    detail: describe(shown),
-    signal,
-  };
+  return suspectOf(service, [evidenceId], { category, dependency, excess, detail: describe(shown), signal });
 }

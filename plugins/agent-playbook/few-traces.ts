@@ -2,7 +2,7 @@ import { reaches, type Calling } from './sql.ts';
 import { unusual } from './ranking.ts';
 import { describe as describeLog, type LogPattern, type LogPatterns } from './steps/log-patterns.ts';
 import { describe as describeGauge, type Faring, type RequestGauges } from './steps/request-gauges.ts';
-import type { Suspect } from './suspects.ts';
+import { suspectOf, type Suspect } from './suspects.ts';
 
 /** What speaks where there are too few traces to compare. */
 export interface WithoutTraces {
@@ -98,19 +98,14 @@ function suspect(service: string, { category, gauges, from, logs, lines }: Basis
   const gauge = gauges.flat().find((one) => one.service === service);
   const line = lines.find((one) => one.service === service);
   if (gauge === undefined && line === undefined) return [];
+  const evidenceIds = [...(gauge ? [from.evidenceId] : []), ...(line ? [logs.evidenceId] : [])];
   return [
-    {
+    suspectOf(service, evidenceIds, {
       category,
-      service,
-      operation: '',
-      dependency: '',
-      share: 1,
       excess: 0,
       message: line?.example ?? '',
-      evidenceIds: [...(gauge ? [from.evidenceId] : []), ...(line ? [logs.evidenceId] : [])],
-      seenIn: { service, operation: undefined },
       detail: gauge ? describeGauge(gauge) : line ? describeLog(line) : '',
       ...(gauge && { signal: { kind: 'gauge', resource: { ...gauge, z: 0, alone: true, exhaustible: false } } }),
-    },
+    }),
   ];
 }

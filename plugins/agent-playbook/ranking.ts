@@ -8,7 +8,7 @@ import {
   type Behaviours,
 } from './steps/behaviour.ts';
 import { describe as describeResource, farFromUsual, type ResourceChange, type Resources } from './steps/resources.ts';
-import type { AddedTime, Suspect } from './suspects.ts';
+import { suspectOf, type AddedTime, type Suspect } from './suspects.ts';
 import { thresholds } from './statistics.ts';
 
 /** Services that run out of something, as a gauge far from the usual says while no other's is, worst first. */
@@ -27,7 +27,7 @@ function far(resources: Resources | undefined, counts: (change: ResourceChange) 
   return changes
     .filter((change) => change.alone && counts(change))
     .map((change) =>
-      bare(change.service, evidenceId, {
+      suspectOf(change.service, [evidenceId], {
         category: 'resource',
         excess: change.z,
         detail: describeResource(change),
@@ -64,7 +64,7 @@ export function misbehaving(
     );
   const deepest = changed.filter((change) => !moved(change));
   return [...deepest, ...changed.filter(moved)].map((change) =>
-    bare(change.service, change.evidenceId, {
+    suspectOf(change.service, [change.evidenceId], {
       category: 'behaviour',
       operation: change.operation,
       excess: change.g,
@@ -73,23 +73,6 @@ export function misbehaving(
       signal: { kind: 'behaviour', behaviour: change },
     }),
   );
-}
-
-function bare(
-  service: string,
-  evidenceId: string,
-  known: Pick<Suspect, 'category' | 'excess'> & Partial<Suspect>,
-): Suspect {
-  return {
-    service,
-    operation: '',
-    dependency: '',
-    share: 1,
-    message: '',
-    evidenceIds: [evidenceId],
-    seenIn: { service, operation: undefined },
-    ...known,
-  };
 }
 
 /** What was found by each kind of evidence, each with its likeliest first. */

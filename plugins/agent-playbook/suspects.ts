@@ -38,6 +38,16 @@ export interface Suspect {
   readonly began?: Date;
 }
 
+/** One of which nothing else is known. */
+export function suspectOf(
+  service: string,
+  evidenceIds: readonly string[],
+  known: Pick<Suspect, 'category' | 'excess'> & Partial<Suspect>,
+): Suspect {
+  const seenIn = { service, operation: undefined };
+  return { service, operation: '', dependency: '', share: 1, message: '', evidenceIds, seenIn, ...known };
+}
+
 /** The service in which most of the added failures begin; among services with a significant rise, if any. */
 export function mostFailing({ origins }: ErrorOrigins): ErrorOrigin | undefined {
   const risen = origins.filter((origin) => origin.risen);
@@ -211,19 +221,13 @@ export function blameForSilence(
   failing: Suspect | undefined,
 ): Suspect {
   const calls = caller ? `, though ${code(caller.service, 60)} ${code(caller.operation, 80)} still asks for it` : '';
-  return {
+  return suspectOf(service, evidenceIds, {
     category: 'silence',
-    service,
-    operation: '',
-    dependency: '',
-    share: 1,
     excess: failing?.excess ?? 0,
-    message: '',
     detail: `${code(service, 60)} has sent nothing since ${moment(since)}${calls}`,
-    evidenceIds,
     seenIn: failing?.seenIn ?? { service: caller?.service ?? service, operation: undefined },
     began: since,
-  };
+  });
 }
 
 /** Several services that are worse in one place alone: the place is what they share. */
@@ -245,6 +249,5 @@ export function blameForPlace({ place, evidenceId }: Placement, visible: Suspect
 
 /** The same where only what they count or log tells of it. */
 export function blameForCountedPlace({ value, detail, evidenceId }: CountedPlace): Suspect {
-  const rest = { operation: '', dependency: '', message: '', seenIn: { service: value, operation: undefined } };
-  return { category: 'place', service: value, share: 1, excess: 0, detail, evidenceIds: [evidenceId], ...rest };
+  return suspectOf(value, [evidenceId], { category: 'place', excess: 0, detail });
 }
