@@ -42,7 +42,8 @@ export interface Inquiry {
   /** With absolute times, so that it means the same whenever it is run. */
   readonly sql: string;
   readonly window: TimeRange;
-  judge(rows: readonly Row[]): Judgement;
+  /** What was observed: a text alone says nothing either way. */
+  judge(rows: readonly Row[]): Judgement | string;
 }
 
 type Judgement = Pick<NewStep, 'observation' | 'verdict'>;
@@ -151,9 +152,10 @@ export function createNotebook(host: AgentHost, assignment: Assignment, signal: 
       const result = await run(inquiry.sql);
       const columns = result.columns.map(({ name }) => name);
       const rows = result.rows.slice(0, limits.maxRows).map((row) => row.map(shortCell));
+      const judged = inquiry.judge(readRows(columns, rows));
       return {
         ...about,
-        ...inquiry.judge(readRows(columns, rows)),
+        ...(typeof judged === 'string' ? { observation: judged, verdict: 'neutral' } : judged),
         columns,
         rows,
         row_count: rows.length,

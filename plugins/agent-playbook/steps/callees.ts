@@ -46,7 +46,7 @@ LIMIT 20`;
     window: windows.now,
     judge(rows) {
       const [first] = rows;
-      if (!first) return { observation: 'The calls name nothing.', verdict: 'neutral' };
+      if (!first) return 'The calls name nothing.';
       const callee = read(first);
       const itself = milliseconds(first.number('median_callee_nano'));
       const target =

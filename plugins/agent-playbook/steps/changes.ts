@@ -1,4 +1,4 @@
-import type { Finding, Row } from '../notebook.ts';
+import { listed, type Finding, type Row } from '../notebook.ts';
 import type { Scene, Step } from '../scene.ts';
 import type { Versions } from './versions.ts';
 import { code, moment, within } from '../sql.ts';
@@ -93,17 +93,9 @@ LIMIT 50`;
     sql,
     window: range,
     judge(answer) {
-      const found = readChanges(answer, range.end, '');
-      return {
-        observation:
-          found.length === 0
-            ? 'No event of a deploy or a changed flag.'
-            : `${found
-                .slice(0, 5)
-                .map((change) => `${describe(change)} at ${moment(change.at)}`)
-                .join('; ')}.`,
-        verdict: found.length === 0 ? 'neutral' : 'supports',
-      };
+      const found = readChanges(answer, range.end, '').slice(0, 5);
+      const lines = found.map((change) => `${describe(change)} at ${moment(change.at)}`);
+      return listed(lines, 'No event of a deploy or a changed flag.', 'neutral');
     },
   });
   const all = readChanges(rows, range.end, finding.evidenceId)

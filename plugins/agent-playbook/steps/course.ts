@@ -37,12 +37,11 @@ LIMIT 50`,
         .filter((row) => row.number(requests) >= fewest)
         .toSorted((a, b) => badness(b, felt) - badness(a, felt))[0];
       const at = worst?.time(time);
-      if (worst === undefined || at === undefined)
-        return { observation: 'It had too few requests.', verdict: 'neutral' };
+      if (worst === undefined || at === undefined) return 'It had too few requests.';
       const bad = felt.failing
         ? `${percent(badness(worst, felt))} of ${worst.number(requests)} failed`
         : `p95 was ${Math.round(badness(worst, felt) / 1e6)} ms`;
-      return { observation: `It was worst from ${moment(at)} on: ${bad}.`, verdict: 'neutral' };
+      return `It was worst from ${moment(at)} on: ${bad}.`;
     },
   });
   yield* spread(scene, own, where);
@@ -71,7 +70,7 @@ LIMIT 50`,
         const found = rows.toSorted((a, b) => b.number(side) - a.number(side))[0];
         return found === undefined || found.number(side) === 0 ? 'none' : `most within ${found.number(upTo)} ms`;
       };
-      return { observation: `Now ${most(now)}; before ${most(before)}.`, verdict: 'neutral' };
+      return `Now ${most(now)}; before ${most(before)}.`;
     },
   });
 }

@@ -45,14 +45,10 @@ LIMIT 50`;
     window: range,
     judge(rows) {
       const total = rows.reduce((sum, row) => sum + row.number('total'), 0);
-      if (total === 0)
-        return { observation: `There are no ${table} from ${moment(range.start)} on.`, verdict: 'neutral' };
+      if (total === 0) return `There are no ${table} from ${moment(range.start)} on.`;
       const names = rows.slice(0, 12).map((row) => code(row.text('service_name'), 60));
       const more = rows.length > names.length ? ` and ${rows.length - names.length} more` : '';
-      return {
-        observation: `${total} ${table} of ${rows.length} services: ${names.join(', ')}${more}.`,
-        verdict: 'neutral',
-      };
+      return `${total} ${table} of ${rows.length} services: ${names.join(', ')}${more}.`;
     },
   });
   const times = (column: string) =>

@@ -77,7 +77,7 @@ LIMIT ${mostSpans}`;
       const deepest = deepestFailure(rows);
       const services = new Set(rows.map((row) => row.text('service_name'))).size;
       const summary = `${rows.length} spans of ${services} services`;
-      if (!deepest) return { observation: `${summary}; none failed.`, verdict: 'neutral' };
+      if (!deepest) return `${summary}; none failed.`;
       const message = deepest.text('status_message');
       return {
         observation: `${summary}; the deepest failure is ${code(deepest.text('name'), 80)} in ${code(deepest.text('service_name'), 60)}${message === '' ? '' : `, saying ${code(message)}`}.`,

@@ -64,8 +64,7 @@ LIMIT 50`;
     window: windows.now,
     judge(rows) {
       const found = templatesIn(rows).map((template) => code(template.join(' ')));
-      const observation = found.length === 0 ? 'None do.' : `Counted as one: ${found.slice(0, 5).join('; ')}.`;
-      return { observation, verdict: 'neutral' };
+      return found.length === 0 ? 'None do.' : `Counted as one: ${found.slice(0, 5).join('; ')}.`;
     },
   });
   return templatesIn(answer);

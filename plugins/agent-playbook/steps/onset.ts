@@ -46,8 +46,7 @@ LIMIT 50`;
     window: range,
     judge(rows) {
       const { at } = riseOf(rows, 'spans');
-      if (!at)
-        return { observation: `The share of ${what}${whose} does not rise at any one point.`, verdict: 'neutral' };
+      if (!at) return `The share of ${what}${whose} does not rise at any one point.`;
       return { observation: `The share of ${what}${whose} rises at about ${moment(at)}.`, verdict: 'supports' };
     },
   });
@@ -96,7 +95,7 @@ LIMIT 1`;
     window: range,
     judge(rows) {
       const { at, after, seen } = find(rows);
-      if (!at) return { observation: `Failures that say ${code(message)} are not new.`, verdict: 'neutral' };
+      if (!at) return `Failures that say ${code(message)} are not new.`;
       if (seen) {
         const version = code(rows[0]?.text('version') ?? '', 60);
         return {
@@ -147,8 +146,7 @@ LIMIT 50`;
     judge(rows) {
       const row = first(rows);
       const at = row?.time('first_seen');
-      if (row === undefined || at === undefined)
-        return { observation: 'No failure says something new.', verdict: 'neutral' };
+      if (row === undefined || at === undefined) return 'No failure says something new.';
       return {
         observation: `${code(row.text('service_name'), 60)} fails with ${code(row.text('message'))} since ${second(at)}, ${row.number('times')} times.`,
         verdict: 'supports',

@@ -114,7 +114,7 @@ LIMIT 50`,
     window: range,
     judge(rows) {
       const { at } = find(rows);
-      if (!at) return { observation: `${name} does not begin at any one point.`, verdict: 'neutral' };
+      if (!at) return `${name} does not begin at any one point.`;
       return { observation: `${name} begins at about ${moment(at)}.`, verdict: 'supports' };
     },
   });

@@ -56,9 +56,9 @@ LIMIT 1`;
       end: new Date(Math.max(...ranges.map(({ end }) => end.getTime()))),
     },
     judge([row]) {
-      if (row === undefined) return { observation: 'There is none from before.', verdict: 'neutral' };
+      if (row === undefined) return 'There is none from before.';
       const { traceId, durationNano } = readExemplar(row);
-      return { observation: `${code(traceId, 40)}, which took ${milliseconds(durationNano)}.`, verdict: 'neutral' };
+      return `${code(traceId, 40)}, which took ${milliseconds(durationNano)}.`;
     },
   });
   const [row] = answer;
@@ -81,14 +81,11 @@ LIMIT 50`;
     window,
     judge(rows) {
       const links = read(rows);
-      if (links.length === 0) return { observation: 'Nothing of it can be followed.', verdict: 'neutral' };
+      if (links.length === 0) return 'Nothing of it can be followed.';
       const longest = new Set(links.toSorted((a, b) => b.self - a.self).slice(0, 6));
       const chain = links.filter((link) => longest.has(link)).map(describe);
       const left = links.length - chain.length;
-      return {
-        observation: `By its ${rows.length} longest spans, its critical path: ${chain.join('; then ')}${left > 0 ? `; and ${left} shorter links` : ''}.`,
-        verdict: 'neutral',
-      };
+      return `By its ${rows.length} longest spans, its critical path: ${chain.join('; then ')}${left > 0 ? `; and ${left} shorter links` : ''}.`;
     },
   });
   return { links: read(answer), ...finding };
