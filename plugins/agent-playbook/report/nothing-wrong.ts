@@ -6,7 +6,7 @@ import type { Scene } from '../scene.ts';
 import type { Changes } from '../steps/changes.ts';
 import { describe as describeErrors } from '../steps/error-shift.ts';
 import { callsOf, describe as describeLatency, lightestTraffic, type LatencyChange } from '../steps/latency-shift.ts';
-import { describe as describeLog, type LogPattern } from '../steps/log-patterns.ts';
+import { describe as describeLog } from '../steps/log-patterns.ts';
 import type { Onset } from '../steps/onset.ts';
 import { describe as describeGauge } from '../steps/resources.ts';
 import { rate } from '../statistics.ts';
@@ -80,17 +80,21 @@ export function nothingWrong(scene: Scene, { clues, changes, rise }: Unsuspected
     // Nothing stands out, yet a person reported a problem: name the services to check first.
     ...(clues.named.length > 0 && { suspects: clues.named.slice(0, 8), suspicions: suspicionsOf(clues) }),
   };
+  const headline = (): string => {
+    const noisy = log && code(log.service, 60);
+    if (blamed) return `${noisy} logs more warnings or errors than before; there are too few traces to say more`;
+    const [first] = moved;
+    if (first !== undefined) return `Something has changed${whose}, and its cause was not found: ${first}`;
+    if (!checked) return `Whether anything is wrong${whose} cannot be told: too little could be compared`;
+    const said = `no operation fails more or is slower than before${noisy ? `, though ${noisy} logs more warnings or errors` : ''}`;
+    return light
+      ? `Nothing stands out${whose}, but in so few calls a rare fault would not show: ${said}`
+      : `Nothing is wrong${whose}: ${said}`;
+  };
   return {
     ...nothingFound,
     conclusion,
-    headline: headlineOf({
-      whose,
-      log: blamed ? log : undefined,
-      moved,
-      checked,
-      light: light !== undefined,
-      also: log,
-    }),
+    headline: headline(),
     windows,
     ruledOut: checked && moved.length === 0 ? [`More failures and more slowness than before [${ids.join(', ')}].`] : [],
     nextSteps: log
@@ -105,31 +109,6 @@ export function nothingWrong(scene: Scene, { clues, changes, rise }: Unsuspected
 const enough = 100;
 /** Failures of an operation that are seen. */
 const fewestSeen = 5;
-
-interface Unblamed {
-  readonly whose: string;
-  /** Blamed for want of anything else. */
-  readonly log: LogPattern | undefined;
-  /** What has changed without a cause that was found. */
-  readonly moved: readonly string[];
-  readonly checked: boolean;
-  readonly light: boolean;
-  readonly also: LogPattern | undefined;
-}
-
-function headlineOf({ whose, log, moved, checked, light, also }: Unblamed): string {
-  if (log !== undefined) {
-    return `${code(log.service, 60)} logs more warnings or errors than before; there are too few traces to say more`;
-  }
-  const [first] = moved;
-  if (first !== undefined) return `Something has changed${whose}, and its cause was not found: ${first}`;
-  if (!checked) return `Whether anything is wrong${whose} cannot be told: too little could be compared`;
-  const lines = also ? `, though ${code(also.service, 60)} logs more warnings or errors` : '';
-  if (light) {
-    return `Nothing stands out${whose}, but in so few calls a rare fault would not show: no operation fails more or is slower than before${lines}`;
-  }
-  return `Nothing is wrong${whose}: no operation fails more or is slower than before${lines}`;
-}
 
 function littleTraffic(busiest: LatencyChange): string {
   const { service, operation, count, countBefore } = busiest;
