@@ -15,34 +15,28 @@ const headers = z
   .record(z.string().regex(/^[A-Za-z0-9-]{1,100}$/, 'must be the name of a header'), headerText)
   .default({});
 
+const seconds = (most: number, usual: number) => z.coerce.number().min(1).max(most).default(usual);
+
 const toolNames = z.array(z.string().regex(/^[\w./-]{1,128}$/, 'must be the name of a tool')).max(20);
 
 const mcpServer = z
   .strictObject({
-    url: z.string().refine(isApiUrl, 'must be an http or https URL without user, query or fragment').meta({
-      description: 'URL of the MCP endpoint (streamable HTTP)',
-    }),
-    headers: headers.meta({ description: 'Headers of each request; give a secret by reference' }),
-    tools: toolNames.default([]).meta({
-      description: 'Names of tools that the model may call, if the server marks them as read-only (readOnlyHint)',
-    }),
-    unmarkedTools: toolNames.default([]).meta({
-      description: 'Names of tools without readOnlyHint that you know to be read-only',
-    }),
+    url: z
+      .string()
+      .refine(isApiUrl, 'must be an http or https URL without user, query or fragment')
+      .describe('URL of the MCP endpoint (streamable HTTP)'),
+    headers: headers.describe('Headers of each request; give a secret by reference'),
+    tools: toolNames
+      .default([])
+      .describe('Names of tools that the model may call, if the server marks them as read-only (readOnlyHint)'),
+    unmarkedTools: toolNames.default([]).describe('Names of tools without readOnlyHint that you know to be read-only'),
     organizations: z
       .array(z.string().regex(/^org_\w{1,60}$/, 'must be the id of an organization'))
       .min(1)
       .max(100)
       .optional()
-      .meta({
-        description: 'Organizations (id) whose investigations may query it; all by default',
-      }),
-    timeoutSeconds: z.coerce
-      .number()
-      .min(1)
-      .max(60)
-      .default(10)
-      .meta({ description: 'Timeout of one call, in seconds' }),
+      .describe('Organizations (id) whose investigations may query it; all by default'),
+    timeoutSeconds: seconds(60, 10).describe('Timeout of one call, in seconds'),
   })
   .refine(({ url, headers: sent }) => Object.keys(sent).length === 0 || !URL.canParse(url) || isPrivate(url), {
     message: 'must be https where headers are sent',
@@ -61,37 +55,36 @@ const ours: ReadonlySet<string> = new Set(
 
 export const configSchema = z
   .strictObject({
-    provider: z.enum(['anthropic', 'openai']).meta({
-      description:
+    provider: z
+      .enum(['anthropic', 'openai'])
+      .describe(
         'API of the model: Anthropic Messages, or that of OpenAI, which Azure, vLLM, Ollama and OpenRouter also offer',
-    }),
-    api: z.enum(['responses', 'chat']).optional().meta({
-      description:
-        'provider openai: Responses API or chat completions; by default responses, but chat if baseUrl is set',
-    }),
-    baseUrl: apiUrl.optional().meta({ description: 'Base URL, if it is not that of the provider' }),
+      ),
+    api: z
+      .enum(['responses', 'chat'])
+      .optional()
+      .describe('provider openai: Responses API or chat completions; by default responses, but chat if baseUrl is set'),
+    baseUrl: apiUrl.optional().describe('Base URL, if it is not that of the provider'),
     model: z
       .string()
       .regex(/^[\w.:/@-]{1,100}$/, 'must be the name of a model')
-      .meta({ description: 'Name of the model, as the API calls it' }),
-    apiKey: headerText.optional().meta({ description: 'Key of the API; give it as ${env:…} or ${file:…}' }),
+      .describe('Name of the model, as the API calls it'),
+    apiKey: headerText.optional().describe('Key of the API; give it as ${env:…} or ${file:…}'),
     apiVersion: z
       .string()
       .regex(/^[\w.-]{1,40}$/)
       .optional()
-      .meta({ description: 'Value of the header anthropic-version, or of the parameter api-version of Azure' }),
-    headers: headers.meta({ description: 'Headers of each request' }),
+      .describe('Value of the header anthropic-version, or of the parameter api-version of Azure'),
+    headers: headers.describe('Headers of each request'),
     outputTokensField: z
       .enum(['max_completion_tokens', 'max_tokens'])
       .default('max_completion_tokens')
-      .meta({ description: 'provider openai: name of the field that limits the output; Ollama: max_tokens' }),
+      .describe('provider openai: name of the field that limits the output; Ollama: max_tokens'),
     reasoningEffort: z
       .string()
       .regex(/^[a-z]{1,20}$/)
       .optional()
-      .meta({
-        description: 'Reasoning effort of models that support it: low, medium, high or another value of the API',
-      }),
+      .describe('Reasoning effort of models that support it: low, medium, high or another value of the API'),
     extraBody: z
       .record(z.string(), z.json())
       .superRefine((body, context) => {
@@ -101,36 +94,24 @@ export const configSchema = z
       })
       .refine((body) => JSON.stringify(body).length <= 8_000, 'must be at most 8,000 characters')
       .default({})
-      .meta({ description: 'Additional fields of each request, such as { thinking: { type: disabled } }' }),
+      .describe('Additional fields of each request, such as { thinking: { type: disabled } }'),
     mcpServers: z
       .record(z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be lower-case letters, digits and hyphens'), mcpServer)
       .refine((servers) => Object.keys(servers).length <= 8, 'must be at most eight')
       .default({})
-      .meta({ description: 'Other MCP servers that the model may query for evidence: runbooks, code, a cluster' }),
+      .describe('Other MCP servers that the model may query for evidence: runbooks, code, a cluster'),
     limits: z
       .strictObject({
-        maxToolCalls: z.coerce
+        maxToolCalls: z.coerce.number().int().min(1).max(50).default(20).describe('Tool calls of one investigation'),
+        maxTokens: z.coerce
           .number()
           .int()
-          .min(1)
-          .max(50)
-          .default(20)
-          .meta({ description: 'Tool calls of one investigation' }),
-        maxTokens: z.coerce.number().int().min(10_000).max(10_000_000).default(400_000).meta({
-          description: 'Tokens of one investigation, input and output of all requests together',
-        }),
-        attemptSeconds: z.coerce
-          .number()
-          .min(1)
-          .max(540)
-          .default(120)
-          .meta({ description: 'Timeout of one request, in seconds' }),
-        seconds: z.coerce
-          .number()
-          .min(1)
-          .max(540)
-          .default(240)
-          .meta({ description: 'Longest duration of one investigation, in seconds' }),
+          .min(10_000)
+          .max(10_000_000)
+          .default(400_000)
+          .describe('Tokens of one investigation, input and output of all requests together'),
+        attemptSeconds: seconds(540, 120).describe('Timeout of one request, in seconds'),
+        seconds: seconds(540, 240).describe('Longest duration of one investigation, in seconds'),
       })
       .prefault({}),
   })
