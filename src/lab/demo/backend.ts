@@ -66,7 +66,7 @@ export function addItem(frame: Frame): void {
 export function listRecommendations(frame: Frame): void {
   frame.work(3.2);
   const answered = frame.query(recommendationCache, { name: 'GET', text: 'GET rec:?', ms: 0.5 });
-  const hit = answered && frame.random.chance(frame.world.cacheHits(frame.now / 1000));
+  const hit = answered && frame.random.chance(frame.since?.scenario.cacheHits ?? 0.93);
   frame.attributes['cache.hit'] = hit;
   frame.count('shop.cache.requests', {
     'cache.name': 'recommendation',
@@ -98,7 +98,7 @@ export function placeOrder(frame: Frame): void {
   frame.event('feature_flag.evaluation', {
     'feature_flag.key': 'express-checkout',
     'feature_flag.provider.name': 'flagd',
-    'feature_flag.result.variant': frame.world.expressCheckout(frame.now / 1000, traits),
+    'feature_flag.result.variant': frame.since?.scenario.expressCheckoutFor === traits.tier ? 'on' : 'off',
   });
   frame.work(2);
   const step = (ok: boolean, message: string): boolean => {
@@ -130,7 +130,9 @@ export function placeOrder(frame: Frame): void {
   frame.attributes['app.order.amount'] = amount;
   frame.count('shop.orders.placed', { 'app.user.tier': traits.tier });
   frame.count('shop.orders.amount', {}, amount);
-  frame.publish('orders', 'accounting', random.lognormal(40, 0.5) + frame.world.queueDelay(frame.now / 1000), book);
+  const usualDelay = random.lognormal(40, 0.5);
+  const { scenario, minutes = 0 } = frame.since ?? {};
+  frame.publish('orders', 'accounting', usualDelay + (scenario?.queueDelay?.(minutes) ?? 0), book);
   frame.log('INFO', `order ${order} placed`, { 'app.order.id': order, 'app.order.amount': amount });
 }
 

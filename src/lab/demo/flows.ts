@@ -10,9 +10,10 @@ import {
   placeOrder,
 } from './backend.ts';
 import type { Random } from './random.ts';
-import { products } from './shop.ts';
+import type { World } from './scenario.ts';
+import { products, type Pod } from './shop.ts';
 import { Frame } from './trace.ts';
-import type { Failure, Traits, World } from './world.ts';
+import type { Failure, Traits } from './world.ts';
 
 interface Flow {
   readonly method: 'GET' | 'POST';
@@ -32,8 +33,8 @@ export const flows: readonly [Flow, ...Flow[]] = [
 /** One visitor's request to the shop, with all that follows from it. `at` in epoch microseconds. */
 export function visit(world: World, at: number): void {
   const { random } = world;
-  const weighed = (flow: Flow) =>
-    [flow, flow.weight * world.demand(`${flow.method} ${flow.route}`, at / 1000)] as const;
+  const mix = world.since(at / 1000)?.scenario.mix;
+  const weighed = (flow: Flow) => [flow, flow.weight * (mix?.[`${flow.method} ${flow.route}`] ?? 1)] as const;
   const [first, ...rest] = flows;
   const flow = random.weighted([weighed(first), ...rest.map(weighed)]);
   const traits = visitor(random);
@@ -76,6 +77,22 @@ export function visit(world: World, at: number): void {
   );
 }
 
+const reports = { system: 'postgresql', namespace: 'reports', address: 'pg-reports.shop.svc', port: 5432 } as const;
+
+/** One minute of a job: pieces of many seconds one after another, until the next would not end in time. */
+export function runJob(world: World, pod: Pod, { from, to }: { readonly from: number; readonly to: number }): void {
+  const { random } = world;
+  const text = 'SELECT day, sum(amount) FROM report_lines GROUP BY day';
+  for (let at = from + random.between(0, 2_000); at < to - 20_000;) {
+    const ended = Frame.background(world, pod, 'job daily-report', Math.floor(at * 1000), (frame) => {
+      frame.work(random.between(2_000, 6_000));
+      frame.query(reports, { name: 'SELECT report_lines', text, ms: random.between(800, 3_000) });
+      frame.log('INFO', `piece ${random.integer(1, 400)} of the daily report is done`);
+    });
+    at = ended / 1000;
+  }
+}
+
 function visitor(random: Random): Traits {
   return {
     userId: `u-${random.integer(1000, 9999)}`,
@@ -104,7 +121,7 @@ function home(frame: Frame): void {
 }
 
 function productPage(frame: Frame): void {
-  if (frame.random.chance(frame.world.notFound(frame.now / 1000))) {
+  if (frame.random.chance(frame.since?.scenario.notFound ?? 0.008)) {
     frame.httpStatus = 404;
     return;
   }
@@ -114,14 +131,14 @@ function productPage(frame: Frame): void {
   if (!frame.rpc('inventory', 'InventoryService/GetStock', getStock)) {
     frame.log('WARN', 'stock is unknown, the page is shown without it');
   }
-  if (frame.world.pricedPages) frame.rpc('currency', 'CurrencyService/Convert', convert);
+  if (frame.build.pricedPages) frame.rpc('currency', 'CurrencyService/Convert', convert);
   extras(frame);
 }
 
 function cartPage(frame: Frame): void {
   if (!frame.rpc('cart', 'CartService/GetCart', getCart)) return frame.fail(broken('the cart is not available'));
   frame.rpc('product-catalog', 'ProductCatalogService/GetProduct', getProduct);
-  if (frame.world.stockedCarts) frame.rpc('inventory', 'InventoryService/GetStock', getStock);
+  if (frame.build.stockedCarts) frame.rpc('inventory', 'InventoryService/GetStock', getStock);
   frame.rpc('currency', 'CurrencyService/Convert', convert);
 }
 

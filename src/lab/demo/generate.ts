@@ -1,12 +1,12 @@
 import { during } from './distractions.ts';
-import { visit } from './flows.ts';
-import { runJob, type Chatter, type Scenario } from './scenario.ts';
+import { runJob, visit } from './flows.ts';
+import type { Chatter, World } from './scenario.ts';
 import { Meter, type ResourceMetrics } from './metrics.ts';
-import { keyValues, nanos, severities, spanKinds, type OtlpLogRecord, type OtlpSpan, type Severity } from './otlp.ts';
+import { bodyOf, logRecord, nanos, spanKinds, type OtlpLogRecord, type OtlpSpan, type Severity } from './otlp.ts';
 import { Random } from './random.ts';
 import { serviceNames, type Pod } from './shop.ts';
 import { type DemoFigures, type DemoOptions, planTimeline, podsAt, Tally, type Timeline } from './timeline.ts';
-import type { Site, Traits, Trouble, World } from './world.ts';
+import type { Site, Trouble } from './world.ts';
 
 export type OtlpSignal = 'traces' | 'metrics' | 'logs';
 
@@ -62,8 +62,7 @@ function diurnal(hourOfDay: number): number {
 class Shop implements World {
   readonly random: Random;
   readonly tally: Tally;
-  readonly pricedPages: boolean;
-  readonly stockedCarts: boolean;
+  readonly build: World['build'];
   readonly #timeline: Timeline;
   readonly #meter = new Meter();
   #spans: [Pod, OtlpSpan][] = [];
@@ -73,7 +72,7 @@ class Shop implements World {
     this.#timeline = timeline;
     this.random = random;
     this.tally = new Tally(timeline);
-    ({ pricedPages: this.pricedPages, stockedCarts: this.stockedCarts } = timeline.build);
+    this.build = timeline.build;
   }
 
   pod(service: Pod['service'], at: number): Pod {
@@ -81,12 +80,12 @@ class Shop implements World {
   }
 
   trouble(site: Site): Trouble | undefined {
-    const { onset, scenario, distractions } = this.#timeline;
+    const { scenario, distractions } = this.#timeline;
     const { blip, steadyErrors } = distractions;
     const { service } = site.pod;
+    const since = this.since(site.at);
     const trouble =
-      this.#since(site.at)?.trouble?.(site, (site.at - onset) / minute, this.random) ??
-      scenario.always?.(site, this.random);
+      (since && scenario.trouble?.(site, since.minutes, this.random)) ?? scenario.always?.(site, this.random);
     if (trouble !== undefined) return trouble;
     if (site.kind === 'consume' || site.kind === 'serve') {
       if (service === blip.service && during(blip, site.at) && this.random.chance(0.18)) {
@@ -107,37 +106,9 @@ class Shop implements World {
     return;
   }
 
-  retries(site: Site): number {
-    return this.#since(site.at)?.retries?.(site) ?? 0;
-  }
-
-  pace(service: Pod['service']): number {
-    return this.#timeline.build.pace.get(service) ?? 1;
-  }
-
-  cacheHits(at: number): number {
-    return this.#since(at)?.cacheHits ?? 0.93;
-  }
-
-  notFound(at: number): number {
-    return this.#since(at)?.notFound ?? 0.008;
-  }
-
-  demand(operation: string, at: number): number {
-    return this.#since(at)?.mix?.[operation] ?? 1;
-  }
-
-  /** The scenario, from its onset on. */
-  #since(at: number): Scenario | undefined {
-    return at >= this.#timeline.onset ? this.#timeline.scenario : undefined;
-  }
-
-  expressCheckout(at: number, { tier }: Traits): 'on' | 'off' {
-    return this.#since(at)?.expressCheckoutFor === tier ? 'on' : 'off';
-  }
-
-  queueDelay(at: number): number {
-    return this.#since(at)?.queueDelay?.((at - this.#timeline.onset) / minute) ?? 0;
+  since(at: number): ReturnType<World['since']> {
+    const { onset, scenario } = this.#timeline;
+    return at >= onset ? { scenario, minutes: (at - onset) / minute } : undefined;
   }
 
   /** What ended after the end of all was not sent yet. */
@@ -170,9 +141,8 @@ class Shop implements World {
         const [pod] = pods;
         // A restart in the same version is no deploy.
         if (at < from || at >= to || pod.version === releases[0].pods[0].version) continue;
-        const record = recordOf(at, 'INFO', `Deploy of ${pod.service} ${pod.version}`, {
-          'deployment.status': 'succeeded',
-        });
+        const words = `Deploy of ${pod.service} ${pod.version}`;
+        const record = logRecord(Math.floor(at * 1000), 'INFO', words, { 'deployment.status': 'succeeded' });
         this.log(pod, { ...record, eventName: 'deployment' });
       }
       for (const pod of releases.slice(1).flatMap((release) => release.pods)) {
@@ -196,7 +166,7 @@ class Shop implements World {
     }
     const { flood } = this.#timeline.distractions;
     if (during(flood, from)) this.#chatter(flood, from, to);
-    const chatter = this.#since(from)?.chatter;
+    const chatter = this.since(from)?.scenario.chatter;
     if (chatter !== undefined) this.#chatter(chatter, from, to);
   }
 
@@ -221,19 +191,19 @@ class Shop implements World {
     body: string,
     attributes: Readonly<Record<string, string>> = {},
   ): void {
-    this.log(pod, recordOf(at, severity, body, attributes));
+    this.log(pod, logRecord(Math.floor(at * 1000), severity, body, attributes));
   }
 
   *full(progress: number): Generator<OtlpRequest, void, undefined> {
-    while (this.#spans.length >= batchSize) yield this.#traces(this.#spans.splice(0, batchSize), progress);
-    while (this.#logs.length >= batchSize) yield this.#records(this.#logs.splice(0, batchSize), progress);
+    while (this.#spans.length >= batchSize) yield request('traces', this.#spans.splice(0, batchSize), progress);
+    while (this.#logs.length >= batchSize) yield request('logs', this.#logs.splice(0, batchSize), progress);
   }
 
   /** All that is left of a minute, and its metrics. */
   *rest(at: number, traffic: number, progress: number): Generator<OtlpRequest, void, undefined> {
     yield* this.full(progress);
-    if (this.#spans.length > 0) yield this.#traces(this.#spans, progress);
-    if (this.#logs.length > 0) yield this.#records(this.#logs, progress);
+    if (this.#spans.length > 0) yield request('traces', this.#spans, progress);
+    if (this.#logs.length > 0) yield request('logs', this.#logs, progress);
     this.#spans = [];
     this.#logs = [];
     let batch: ResourceMetrics[] = [];
@@ -249,41 +219,12 @@ class Shop implements World {
     }
     yield { signal: 'metrics', body: JSON.stringify({ resourceMetrics: batch }), items, progress };
   }
-
-  #traces(list: readonly [Pod, OtlpSpan][], progress: number): OtlpRequest {
-    const resourceSpans = byPod(list).map(([{ resource, scope }, spans]) => ({
-      resource,
-      scopeSpans: [{ scope, spans }],
-    }));
-    return { signal: 'traces', body: JSON.stringify({ resourceSpans }), items: list.length, progress };
-  }
-
-  #records(list: readonly [Pod, OtlpLogRecord][], progress: number): OtlpRequest {
-    const resourceLogs = byPod(list).map(([{ resource, scope }, logRecords]) => ({
-      resource,
-      scopeLogs: [{ scope, logRecords }],
-    }));
-    return { signal: 'logs', body: JSON.stringify({ resourceLogs }), items: list.length, progress };
-  }
 }
 
-/** A record that belongs to no span. */
-function recordOf(
-  at: number,
-  severity: Severity,
-  body: string,
-  attributes: Readonly<Record<string, string>>,
-): OtlpLogRecord {
-  return {
-    timeUnixNano: nanos(Math.floor(at * 1000)),
-    observedTimeUnixNano: nanos(Math.floor(at * 1000) + 900),
-    severityNumber: severities[severity],
-    severityText: severity,
-    body: { stringValue: body },
-    attributes: keyValues(attributes),
-  };
-}
-
-function byPod<Item>(list: readonly (readonly [Pod, Item])[]): [Pod, Item[]][] {
-  return [...Map.groupBy(list, ([pod]) => pod)].map(([pod, own]) => [pod, own.map(([, item]) => item)]);
+function request(
+  signal: 'traces' | 'logs',
+  list: readonly (readonly [Pod, OtlpSpan | OtlpLogRecord])[],
+  progress: number,
+): OtlpRequest {
+  return { signal, body: bodyOf(signal, list), items: list.length, progress };
 }

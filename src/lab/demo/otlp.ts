@@ -97,6 +97,63 @@ export interface Scope {
   readonly version?: string;
 }
 
+/** At a time in epoch microseconds; read a little later. */
+export function logRecord(at: number, severity: Severity, body: string, attributes: Attributes): OtlpLogRecord {
+  return {
+    timeUnixNano: nanos(at),
+    observedTimeUnixNano: nanos(at + 900),
+    severityNumber: severities[severity],
+    severityText: severity,
+    body: { stringValue: body },
+    attributes: keyValues(attributes),
+  };
+}
+
+export interface Ended extends Pick<OtlpSpan, 'traceId' | 'spanId' | 'name'> {
+  readonly parentSpanId: string | undefined;
+  readonly kind: SpanKind;
+  /** Epoch microseconds, as `end`. */
+  readonly at: number;
+  readonly end: number;
+  readonly attributes: Attributes;
+  readonly failure: string | undefined;
+}
+
+export function spanOf(
+  { traceId, spanId, parentSpanId, name, kind, at, end, attributes, failure }: Ended,
+  more: Pick<OtlpSpan, 'events' | 'links'> = {},
+): OtlpSpan {
+  return {
+    traceId,
+    spanId,
+    ...(parentSpanId !== undefined && { parentSpanId }),
+    flags: 1,
+    name,
+    kind: spanKinds[kind],
+    startTimeUnixNano: nanos(at),
+    endTimeUnixNano: nanos(end),
+    attributes: keyValues(attributes),
+    ...more,
+    status: failure === undefined ? {} : { code: 2, message: failure },
+  };
+}
+
+/** What was sent, and its sender. */
+export type From<Item> = readonly [{ readonly resource: Resource; readonly scope: Scope }, Item];
+
+/** A body for `/v1/traces` or `/v1/logs`. */
+export function bodyOf(signal: 'traces' | 'logs', list: readonly From<OtlpSpan | OtlpLogRecord>[]): string {
+  const [outer, inner, items] =
+    signal === 'traces'
+      ? (['resourceSpans', 'scopeSpans', 'spans'] as const)
+      : (['resourceLogs', 'scopeLogs', 'logRecords'] as const);
+  const parts = [...Map.groupBy(list, ([sender]) => sender)].map(([{ resource, scope }, own]) => ({
+    resource,
+    [inner]: [{ scope, [items]: own.map(([, item]) => item) }],
+  }));
+  return JSON.stringify({ [outer]: parts });
+}
+
 /** Attributes without those that are undefined. Whole numbers become integers, as the SDKs do. */
 export function keyValues(attributes: Attributes): KeyValue[] {
   const list: KeyValue[] = [];

@@ -1,24 +1,8 @@
 import type { Severity } from '../../contract/storage/index.ts';
+import type { Attributes, OtlpLogRecord, OtlpSpan } from './otlp.ts';
 import type { Random } from './random.ts';
 import type { Node, Pod, ServiceName } from './shop.ts';
-import type { Site, Traits, Trouble, World } from './world.ts';
-import { Frame } from './trace.ts';
-
-const ledger = { system: 'postgresql', namespace: 'reports', address: 'pg-reports.shop.svc', port: 5432 } as const;
-const text = 'SELECT day, sum(amount) FROM report_lines GROUP BY day';
-
-/** One minute of a job: pieces of many seconds one after another, until the next would not end in time. */
-export function runJob(world: World, pod: Pod, { from, to }: { readonly from: number; readonly to: number }): void {
-  const { random } = world;
-  for (let at = from + random.between(0, 2_000); at < to - 20_000;) {
-    const ended = Frame.background(world, pod, 'job daily-report', Math.floor(at * 1000), (frame) => {
-      frame.work(random.between(2_000, 6_000));
-      frame.query(ledger, { name: 'SELECT report_lines', text, ms: random.between(800, 3_000) });
-      frame.log('INFO', `piece ${random.integer(1, 400)} of the daily report is done`);
-    });
-    at = ended / 1000;
-  }
-}
+import type { Build, CounterMetric, DurationMetric, Measured, Site, Traits, Trouble } from './world.ts';
 
 export type FaultCategory =
   | 'deployment'
@@ -67,6 +51,21 @@ export interface Scenario {
   /** Customers for which the feature flag `express-checkout` is on after the onset. */
   readonly expressCheckoutFor?: Traits['tier'];
   readonly alert: ScenarioAlert;
+}
+
+/** Where spans, logs and measurements of one simulated minute are gathered. */
+export interface World {
+  readonly random: Random;
+  readonly build: Build;
+  pod(service: ServiceName, at: number): Pod;
+  trouble(site: Site): Trouble | undefined;
+  /** The scenario, and the minutes since its onset; undefined before that. */
+  since(at: number): { readonly scenario: Scenario; readonly minutes: number } | undefined;
+  span(pod: Pod, span: OtlpSpan): void;
+  log(pod: Pod, record: OtlpLogRecord): void;
+  /** Records into a cumulative histogram of seconds. */
+  observe(pod: Pod, metric: DurationMetric, attributes: Attributes, measured: Measured): void;
+  count(pod: Pod, metric: CounterMetric, attributes: Attributes, by: number): void;
 }
 
 /** What a fault does to these gauges of one service. */

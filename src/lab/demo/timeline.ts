@@ -5,6 +5,7 @@ import { type ScenarioName, scenarios } from './quiet.ts';
 import { Random } from './random.ts';
 import type { Scenario } from './scenario.ts';
 import { nextPatch, nodes, type Pod, rollOut, type ServiceName, serviceNames, services } from './shop.ts';
+import type { Build } from './world.ts';
 
 export interface DemoOptions {
   readonly scenario: ScenarioName;
@@ -36,16 +37,6 @@ export interface Timeline {
   readonly distractions: Distractions;
   /** What the shop of this seed is like. */
   readonly build: Build;
-}
-
-/** No two shops are built alike: the same services, but not the same speed, placement and calls. */
-export interface Build {
-  /** How long a service's own work takes, 1 on average. */
-  readonly pace: ReadonlyMap<ServiceName, number>;
-  readonly nodeOffset: number;
-  /** Product pages ask currency for the price; cart pages ask inventory for the stock. */
-  readonly pricedPages: boolean;
-  readonly stockedCarts: boolean;
 }
 
 const minute = 60_000;

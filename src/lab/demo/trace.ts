@@ -1,15 +1,16 @@
 import {
   keyValues,
+  logRecord,
   nanos,
-  severities,
-  spanKinds,
+  spanOf,
   type Attributes,
   type OtlpEvent,
   type Severity,
   type SpanKind,
 } from './otlp.ts';
+import type { World } from './scenario.ts';
 import type { Pod, ServiceName } from './shop.ts';
-import type { DurationMetric, Failure, Site, Traits, World } from './world.ts';
+import type { DurationMetric, Failure, Site, Traits } from './world.ts';
 
 type Values = Record<string, string | number | boolean | undefined>;
 
@@ -81,9 +82,17 @@ export class Frame {
     return this.#run.world.random;
   }
 
+  get build(): World['build'] {
+    return this.#run.world.build;
+  }
+
+  get since(): ReturnType<World['since']> {
+    return this.#run.world.since(this.now / 1000);
+  }
+
   /** Own work around `ms` milliseconds. */
   work(ms: number): void {
-    this.now += 1000 * this.random.lognormal(ms, 0.35) * this.#slowness * this.#run.world.pace(this.pod.service);
+    this.now += 1000 * this.random.lognormal(ms, 0.35) * this.#slowness * (this.build.pace.get(this.pod.service) ?? 1);
   }
 
   wait(ms: number): void {
@@ -95,17 +104,8 @@ export class Frame {
   }
 
   log(severity: Severity, body: string, attributes: Values = {}): void {
-    this.#run.world.log(this.pod, {
-      timeUnixNano: nanos(this.now),
-      observedTimeUnixNano: nanos(this.now + 900),
-      severityNumber: severities[severity],
-      severityText: severity,
-      body: { stringValue: body },
-      attributes: keyValues(attributes),
-      traceId: this.#run.traceId,
-      spanId: this.spanId,
-      flags: 1,
-    });
+    const { world, traceId } = this.#run;
+    world.log(this.pod, { ...logRecord(this.now, severity, body, attributes), traceId, spanId: this.spanId, flags: 1 });
   }
 
   count(metric: Parameters<World['count']>[1], attributes: Values, by = 1): void {
@@ -155,7 +155,8 @@ export class Frame {
 
   /** As often as it takes and is allowed, with a pause in between. */
   #call(service: ServiceName, name: string, call: Call): boolean {
-    const attempts = 1 + this.#run.world.retries({ ...this.#site('call', service), operation: name });
+    const site = { ...this.#site('call', service), operation: name };
+    const attempts = 1 + (this.since?.scenario.retries?.(site) ?? 0);
     for (let attempt = 1; attempt < attempts; attempt += 1) {
       if (this.#attempt(service, name, call)) return true;
       this.wait(this.random.lognormal(20, 0.4));
@@ -239,13 +240,6 @@ export class Frame {
     return trouble?.failure === undefined;
   }
 
-  get world(): Pick<
-    World,
-    'pricedPages' | 'stockedCarts' | 'cacheHits' | 'notFound' | 'expressCheckout' | 'queueDelay'
-  > {
-    return this.#run.world;
-  }
-
   /** Publishes to Kafka; `consume` runs in the consumer's own span, `lagMs` later, while this goes on. */
   publish(topic: string, consumer: ServiceName, lagMs: number, consume: (frame: Frame) => void): void {
     const partition = this.random.integer(0, 5);
@@ -316,20 +310,17 @@ export class Frame {
   close(): number {
     const { kind, name, parentSpanId, link, at } = this.#opening;
     this.now = Math.max(this.now, at + 1);
-    this.#run.world.span(this.pod, {
-      traceId: this.#run.traceId,
-      spanId: this.spanId,
-      ...(parentSpanId !== undefined && { parentSpanId }),
-      flags: 1,
-      name,
-      kind: spanKinds[kind],
-      startTimeUnixNano: nanos(at),
-      endTimeUnixNano: nanos(this.now),
-      attributes: keyValues(this.attributes),
-      ...(this.#events.length > 0 && { events: this.#events }),
-      ...(link !== undefined && { links: [{ traceId: this.#run.traceId, spanId: link }] }),
-      status: this.failure === undefined ? {} : { code: 2, message: this.failure.message },
-    });
+    const { world, traceId } = this.#run;
+    const { spanId, now: end, attributes } = this;
+    const failure = this.failure?.message;
+    const span = spanOf(
+      { traceId, spanId, parentSpanId, name, kind, at, end, attributes, failure },
+      {
+        ...(this.#events.length > 0 && { events: this.#events }),
+        ...(link !== undefined && { links: [{ traceId, spanId: link }] }),
+      },
+    );
+    world.span(this.pod, span);
     return this.now;
   }
 

@@ -1,5 +1,3 @@
-import type { Attributes, OtlpLogRecord, OtlpSpan } from './otlp.ts';
-import type { Random } from './random.ts';
 import type { Pod, ServiceName } from './shop.ts';
 
 /** Whose request it is: what a fault may depend on, and what an investigator has to find out. */
@@ -41,30 +39,14 @@ export interface Trouble {
   readonly failure?: Failure;
 }
 
-/** Where spans, logs and measurements of one simulated minute are gathered. */
-export interface World {
-  readonly random: Random;
-  pod(service: ServiceName, at: number): Pod;
-  trouble(site: Site): Trouble | undefined;
-  /** How often a call that failed at this place is made again. */
-  retries(site: Site): number;
-  /** How long a service's own work takes in this shop, 1 on average. */
-  pace(service: ServiceName): number;
-  /** What this shop's pages ask for, beyond what all shops' do. */
+/** No two shops are built alike: the same services, but not the same speed, placement and calls. */
+export interface Build {
+  /** How long a service's own work takes, 1 on average. */
+  readonly pace: ReadonlyMap<ServiceName, number>;
+  readonly nodeOffset: number;
+  /** Product pages ask currency for the price; cart pages ask inventory for the stock. */
   readonly pricedPages: boolean;
   readonly stockedCarts: boolean;
-  cacheHits(at: number): number;
-  notFound(at: number): number;
-  /** Request rate of a frontend operation, as a multiple of the usual. */
-  demand(operation: string, at: number): number;
-  expressCheckout(at: number, traits: Traits): 'on' | 'off';
-  /** Milliseconds a message published at `at` waits beyond the usual. */
-  queueDelay(at: number): number;
-  span(pod: Pod, span: OtlpSpan): void;
-  log(pod: Pod, record: OtlpLogRecord): void;
-  /** Records into a cumulative histogram of seconds. */
-  observe(pod: Pod, metric: DurationMetric, attributes: Attributes, measured: Measured): void;
-  count(pod: Pod, metric: CounterMetric, attributes: Attributes, by: number): void;
 }
 
 /** A duration, and the span that took it; `at` is when that ended, in epoch microseconds. */

@@ -1,13 +1,16 @@
 import {
+  bodyOf,
   keyValues,
+  logRecord,
   nanos,
-  severities,
   spanKinds,
-  type Attributes,
+  spanOf,
+  type Ended,
   type OtlpLogRecord,
   type OtlpMetric,
   type OtlpSpan,
   type Resource,
+  type Scope,
   type Severity,
   type SpanKind,
 } from '../demo/otlp.ts';
@@ -39,6 +42,7 @@ interface Pod {
   readonly name: string;
   readonly host: (typeof hosts)[number];
   readonly resource: Resource;
+  readonly scope: Scope;
 }
 
 /** A minute's bodies for `/v1/<signal>`. */
@@ -49,6 +53,7 @@ export interface ParcelRequest {
 
 const minute = 60_000;
 const version = '1.4.0';
+const scope: Scope = { name: 'parcels' };
 
 /** When the fault begins: a third of the time before the end, give or take some minutes. */
 export function onsetOf({ seed, minutes, end }: Omit<ParcelOptions, 'scenario'>): Date {
@@ -106,8 +111,8 @@ class System {
       }
     }
     for (const job of [...jobs, ...(this.#scenario.usualJobs ?? []), ...(now?.jobs ?? [])]) this.#runJob(job, from);
-    yield* grouped('traces', this.#spans);
-    yield* grouped('logs', this.#logs);
+    if (this.#spans.length > 0) yield { signal: 'traces', body: bodyOf('traces', this.#spans) };
+    if (this.#logs.length > 0) yield { signal: 'logs', body: bodyOf('logs', this.#logs) };
     yield { signal: 'metrics', body: JSON.stringify({ resourceMetrics: this.#measure(from + minute) }) };
   }
 
@@ -205,54 +210,14 @@ class System {
     return pod;
   }
 
-  #record(
-    pod: Pod,
-    span: {
-      readonly kind: SpanKind;
-      readonly name: string;
-      readonly at: number;
-      readonly end: number;
-      readonly traceId: string;
-      readonly spanId: string;
-      readonly parentSpanId: string | undefined;
-      readonly failure: string | undefined;
-      readonly attributes: Attributes;
-    },
-  ): void {
+  #record(pod: Pod, span: Ended): void {
     // What has not ended was not sent yet.
-    if (span.end / 1_000 > this.#end) return;
-    const { kind, name, at, end, traceId, spanId, parentSpanId, failure, attributes } = span;
-    this.#spans.push([
-      pod,
-      {
-        traceId,
-        spanId,
-        ...(parentSpanId !== undefined && { parentSpanId }),
-        flags: 1,
-        name,
-        kind: spanKinds[kind],
-        startTimeUnixNano: nanos(at),
-        endTimeUnixNano: nanos(end),
-        attributes: keyValues(attributes),
-        status: failure === undefined ? {} : { code: 2, message: failure },
-      },
-    ]);
+    if (span.end / 1_000 <= this.#end) this.#spans.push([pod, spanOf(span)]);
   }
 
   #log(pod: Pod, at: number, severity: Severity, text: string, of: Pick<OtlpLogRecord, 'traceId' | 'spanId'>): void {
     if (at / 1_000 > this.#end) return;
-    this.#logs.push([
-      pod,
-      {
-        timeUnixNano: nanos(at),
-        observedTimeUnixNano: nanos(at),
-        severityNumber: severities[severity],
-        severityText: severity,
-        body: { stringValue: text },
-        attributes: [],
-        ...of,
-      },
-    ]);
+    this.#logs.push([pod, { ...logRecord(at, severity, text, {}), observedTimeUnixNano: nanos(at), ...of }]);
   }
 
   /** What every pod measured in the minute up to `at`. */
@@ -284,17 +249,12 @@ class System {
           this.#meter.count(pod, 'app.errors', failed, at),
         );
       }
-      const sent = this.#spans.filter(([of, { kind }]) => of === pod && kind !== spanKinds.PRODUCER);
-      metrics.push(
-        ...this.#meter.durations(
-          pod,
-          sent.map(([, span]) => span),
-          at,
-        ),
-      );
+      const all = this.#spans.flatMap(([of, span]) => (of === pod ? [span] : []));
+      const sent = all.filter(({ kind }) => kind !== spanKinds.PRODUCER);
+      metrics.push(...this.#meter.durations(pod, sent, at));
       const retries = this.#random.poisson(0.04 * own.length * (since?.counters?.[`${service} app.retries`] ?? 1));
       metrics.push(this.#meter.count(pod, 'app.retries', retries, at));
-      return [{ resource: pod.resource, scopeMetrics: [{ scope: { name: 'parcels' }, metrics }] }];
+      return [{ resource: pod.resource, scopeMetrics: [{ scope, metrics }] }];
     });
   }
 }
@@ -311,21 +271,6 @@ function podsOf(service: string, first: number, random: Random): readonly Pod[] 
       'k8s.node.name': host.name,
       'cloud.availability_zone': host.zone,
     });
-    return { service, name, host, resource: { attributes } };
+    return { service, name, host, scope, resource: { attributes } };
   });
-}
-
-function* grouped(
-  signal: 'traces' | 'logs',
-  list: readonly (readonly [Pod, OtlpSpan | OtlpLogRecord])[],
-): Generator<ParcelRequest, void, undefined> {
-  const [outer, inner, items] =
-    signal === 'traces'
-      ? (['resourceSpans', 'scopeSpans', 'spans'] as const)
-      : (['resourceLogs', 'scopeLogs', 'logRecords'] as const);
-  const parts = [...Map.groupBy(list, ([pod]) => pod)].map(([{ resource }, own]) => ({
-    resource,
-    [inner]: [{ scope: { name: 'parcels' }, [items]: own.map(([, item]) => item) }],
-  }));
-  if (parts.length > 0) yield { signal, body: JSON.stringify({ [outer]: parts }) };
 }
