@@ -99,6 +99,13 @@ export async function call(tool: ReadTool, args: object): Promise<Fields> {
   }
 }
 
+/** The structured form of its answer; rejects with what it says in place of one. */
+export async function ask(tool: ReadTool, args: object): Promise<Fields> {
+  const { structured, said } = answerOf(await call(tool, args));
+  if (structured === undefined) throw new Error(said);
+  return structured;
+}
+
 export function openLink(url: string): Promise<Fields> {
   return request('ui/open-link', { url });
 }

@@ -1,4 +1,4 @@
-import { answerOf, call, fields, type Fields, list, text } from './bridge.ts';
+import { ask, fields, type Fields, list, text } from './bridge.ts';
 import { button, el, prose } from './dom.ts';
 
 const longestWait = 20;
@@ -18,11 +18,7 @@ export function chatView(first: Fields, canCall: boolean): HTMLElement {
   async function read(seconds: number): Promise<void> {
     const wanted = { chat_id: text(fields(last['chat'])['id']), wait_seconds: seconds };
     const after = [...messages.keys()].at(-1);
-    const { structured, said } = answerOf(
-      await call('read_chat', after === undefined ? wanted : { ...wanted, after_message_id: after }),
-    );
-    if (structured === undefined) throw new Error(said);
-    take(structured);
+    take(await ask('read_chat', after === undefined ? wanted : { ...wanted, after_message_id: after }));
   }
 
   function draw(): void {

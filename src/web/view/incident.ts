@@ -5,7 +5,7 @@ import type { Mark } from '../graphics/series.ts';
 import { stepPicture } from '../pages/incidents/comparison.ts';
 import { coursePictures, mapPicture, spreadPicture } from '../pages/incidents/pictures.ts';
 import { marksOf, type DrawnStep, type MarkedAlert } from '../pages/incidents/rows.ts';
-import { answerOf, call, fields, type Fields, list, text, texts } from './bridge.ts';
+import { answerOf, ask, call, fields, type Fields, list, text, texts } from './bridge.ts';
 import { button, el, figure, inline, prose } from './dom.ts';
 import { queryView } from './query.ts';
 import { sortable } from './table.ts';
@@ -19,24 +19,20 @@ export function incidentView(found: Fields, canCall: boolean): HTMLElement {
   const investigation = fields(found['investigation']);
   const document = text(fields(found['document'])['markdown']);
   const claims = list(investigation['claims']).map(fields);
-  const steps = list(investigation['steps']).map(fields);
+  const steps = stepsOf(found);
   const events = eventsOf(found);
   const key = text(incident['key']);
   const pictures = el('div', { class: 'pictures' });
   const evidence = el('div', {}, stepViews(steps, { key, canCall }));
 
   async function showPictures(): Promise<void> {
-    const { structured, said } = answerOf(await call('read_incident', { incident_id: key, evidence_id: 'pictures' }));
-    if (structured === undefined) throw new Error(said);
-    const all = list(fields(structured['investigation'])['steps']).map(fields);
+    const all = stepsOf(await ask('read_incident', { incident_id: key, evidence_id: 'pictures' }));
     pictures.replaceChildren(...picturesOf(all, found).map((picture) => figure(picture, picture.timed && 'UTC')));
     if (pictures.childElementCount === 0) pictures.append(el('p', { class: 'soft' }, 'Its evidence makes no picture.'));
   }
 
   async function showSteps(): Promise<void> {
-    const { structured, said } = answerOf(await call('read_incident', { incident_id: key, include: ['evidence'] }));
-    if (structured === undefined) throw new Error(said);
-    const all = list(fields(structured['investigation'])['steps']).map(fields);
+    const all = stepsOf(await ask('read_incident', { incident_id: key, include: ['evidence'] }));
     evidence.replaceChildren(...stepViews(all, { key, canCall }));
   }
 
@@ -62,6 +58,10 @@ export function incidentView(found: Fields, canCall: boolean): HTMLElement {
     document !== '' && el('details', {}, el('summary', {}, 'Document'), prose(document)),
     texts(found['notes']).map((note) => el('p', { class: 'soft' }, note)),
   );
+}
+
+function stepsOf(found: Fields): readonly Fields[] {
+  return list(fields(found['investigation'])['steps']).map(fields);
 }
 
 function header(incident: Fields): HTMLElement {
@@ -177,7 +177,7 @@ function stepView(step: Fields, place: Place): HTMLElement {
 
   async function showRows(): Promise<void> {
     const { structured, said } = answerOf(await call('read_incident', asked));
-    const [found] = list(fields(structured?.['investigation'])['steps']).map(fields);
+    const [found] = structured === undefined ? [] : stepsOf(structured);
     if (found === undefined) throw new Error(said);
     evidence.replaceChildren(evidenceView(found, canCall));
   }
@@ -202,9 +202,8 @@ function evidenceView(step: Fields, canCall: boolean): HTMLElement {
   const again = el('div', {});
 
   async function run(): Promise<void> {
-    const { structured, said } = answerOf(await call('query_otel', { sql, start: window.start, end: window.end }));
-    if (structured === undefined) throw new Error(said);
-    again.replaceChildren(el('h3', {}, 'As it is now'), queryView(structured, '', canCall));
+    const found = await ask('query_otel', { sql, start: window.start, end: window.end });
+    again.replaceChildren(el('h3', {}, 'As it is now'), queryView(found, '', canCall));
   }
 
   return el(

@@ -2,7 +2,7 @@ import type { Picture } from '../graphics/picture.ts';
 import { clock, grouped } from '../graphics/scale.ts';
 import { tracePicture } from '../pages/incidents/pictures.ts';
 import { chartOf } from '../pages/telemetry/chart.ts';
-import { answerOf, call, fields, type Fields, list, text, texts } from './bridge.ts';
+import { ask, fields, type Fields, list, text, texts } from './bridge.ts';
 import { button, el, figure } from './dom.ts';
 import { sortable } from './table.ts';
 
@@ -13,11 +13,8 @@ export function queryView(first: Fields, sql: string, canCall: boolean): HTMLEle
   let last = first;
 
   async function more(): Promise<void> {
-    const wanted = { result_id: text(last['result_id']), offset: rows.length };
-    const { structured, said } = answerOf(await call('query_otel', wanted));
-    if (structured === undefined) throw new Error(said);
-    last = structured;
-    rows = [...rows, ...rowsOf(structured)];
+    last = await ask('query_otel', { result_id: text(last['result_id']), offset: rows.length });
+    rows = [...rows, ...rowsOf(last)];
     draw();
   }
 
