@@ -119,6 +119,12 @@ export function notice(text: Renderable): Html {
   return html`<div class="notice" role="status"><p>${text}</p></div>`;
 }
 
+/** What was done on the way here, by `?done=`. */
+export function doneNotice({ search }: Pick<Visit, 'search'>, words: Readonly<Record<string, string>>): Html | false {
+  const done = search.get('done') ?? '';
+  return Object.hasOwn(words, done) && notice(words[done]);
+}
+
 export function warning(text: Renderable): Html {
   return html`<div class="warning"><p>${text}</p></div>`;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isId, SightlineError } from '../../../contract/core/index.ts';
-import { facts, notice, field, moment, plainName, strangersName } from '../../components.ts';
+import { doneNotice, facts, field, moment, plainName, strangersName } from '../../components.ts';
 import { type Connection, connectionsOf, scopeWords } from '../../connections.ts';
 import { refusal } from '../../failure.ts';
 import { requireForm } from '../../forms.ts';
@@ -77,7 +77,7 @@ const revokeApplicationPath = '/account/applications/revoke';
 async function accountView(
   visit: SignedInVisit,
   { people, signIn }: Pick<PageServices, 'people' | 'signIn'>,
-  message?: Html,
+  message: Html | false,
 ): Promise<View> {
   const { user, session, to, csrf } = visit;
   const { membership } = session;
@@ -162,18 +162,15 @@ function passwordSection({ to, csrf, user }: SignedInVisit, connected: number): 
   </section>`;
 }
 
-const done: ReadonlyMap<string | null, string> = new Map([
-  ['password', 'The password was changed, and every other browser was signed out.'],
-  ['application', 'The application has no access any more.'],
-]);
+const done = {
+  password: 'The password was changed, and every other browser was signed out.',
+  application: 'The application has no access any more.',
+};
 
 const accountPage = definePage({
   path: accountPath,
   access: 'signed-in',
-  get(visit, services) {
-    const message = done.get(visit.search.get('done'));
-    return accountView(visit, services, message === undefined ? undefined : notice(message));
-  },
+  get: (visit, services) => accountView(visit, services, doneNotice(visit, done)),
 });
 
 const passwordFields = z.object({

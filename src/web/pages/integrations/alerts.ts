@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AlertSources } from '../../../incidents/alerts/sources.ts';
-import { field, moment, notice, table, copyable, facts, warning, confirmation } from '../../components.ts';
+import { confirmation, copyable, doneNotice, facts, field, moment, table, warning } from '../../components.ts';
 import { refusal } from '../../failure.ts';
 import { parseForm, requireForm } from '../../forms.ts';
 import { html, type Html } from '../../html.ts';
@@ -47,11 +47,11 @@ interface Typed {
 }
 
 async function view(visit: MemberVisit, { alertSources }: PageServices, typed: Typed): Promise<View> {
-  const { organization, search, to } = visit;
+  const { organization, to } = visit;
   const sources = await alertSources.list(organization.id);
   return {
     title: 'Alerts',
-    body: html`${search.get('done') === 'removed' && notice('The source is removed. What it sends is refused from now on.')}
+    body: html`${doneNotice(visit, { removed: 'The source is removed. What it sends is refused from now on.' })}
       <p>Alerts open incidents, which the agent investigates. Each sender has an address and a secret of its own.</p>
       ${table({
         label: 'Alert sources',

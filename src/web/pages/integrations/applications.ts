@@ -8,18 +8,16 @@ import { paged } from '../../paths.ts';
 import type { PageServices } from '../../services.ts';
 import { snippets } from './key-words.ts';
 
+const path = '/integrations/applications';
+
 /** What people let in to act for them: everybody's for an admin, one's own for a member. */
 export const applicationsPage = definePage({
-  path: '/integrations/applications',
+  path,
   access: 'member',
   async get(visit, services) {
     const { role } = visit;
     const admin = role === 'admin';
-    const { shown, links } = paged(
-      connectionsOf(await applicationsOf(visit, services)),
-      visit,
-      '/integrations/applications',
-    );
+    const { shown, links } = paged(connectionsOf(await applicationsOf(visit, services)), visit, path);
     // What runs unattended has an API key; it has no person to let it in.
     const clients = services.clients.filter(({ name }) => name !== 'ci');
     return {
@@ -52,7 +50,7 @@ export const applicationsPage = definePage({
 });
 
 export const revokeApplicationPage = definePage({
-  path: '/integrations/applications/:id/revoke',
+  path: `${path}/:id/revoke`,
   access: 'member',
   async get(visit, services) {
     const { id, clientName, user, grants } = await findConnection(visit, services);
@@ -62,8 +60,8 @@ export const revokeApplicationPage = definePage({
         on${grants.length > 1 && ` with each of its ${grants.length} connections`}. To use it again, it has to be
         connected again.`,
       button: 'Revoke',
-      action: `/integrations/applications/${id}/revoke`,
-      back: '/integrations/applications',
+      action: `${path}/${id}/revoke`,
+      back: path,
     });
   },
   async post(visit, _form, services) {
@@ -72,7 +70,7 @@ export const revokeApplicationPage = definePage({
     for (const { id } of (await findConnection(visit, services)).grants) {
       await services.people.revokeApplication(organization.id, id, actor, owner);
     }
-    return { redirect: '/integrations/applications' };
+    return { redirect: path };
   },
 });
 
@@ -93,7 +91,7 @@ function row({ to, role }: MemberVisit, connection: Connection): readonly Render
     scopes.map((scope) => html`<span class="tag">${scope}</span> `),
     moment(createdAt),
     lastUsedAt ? moment(lastUsedAt) : 'Never',
-    html`<a class="button quiet small" href="${to(`/integrations/applications/${id}/revoke`)}"
+    html`<a class="button quiet small" href="${to(`${path}/${id}/revoke`)}"
       >Revoke<span class="hidden">: ${plainName(clientName)}, ${user.email}</span></a
     >`,
   ];

@@ -1,6 +1,6 @@
 import type { ApiKeys } from '../../../identity/verify/api-keys.ts';
 import type { ApiKey, KeySecret } from '../../../contract/storage/index.ts';
-import { copyable, facts, moment, notice, table, warning, confirmation } from '../../components.ts';
+import { confirmation, copyable, doneNotice, facts, moment, table, warning } from '../../components.ts';
 import { html, type Html, type Renderable } from '../../html.ts';
 import { definePage, type MemberVisit } from '../../page.ts';
 import { copiedForm, shownMinutes, shownOnce } from '../../shown-once.ts';
@@ -118,7 +118,7 @@ export const keyPage = definePage({
     const { clients, resource, tokenUrl } = services;
     return {
       title: key.name,
-      body: html`${done(visit)}
+      body: html`${doneNotice(visit, done)}
         ${key.pausedAt && warning(html`The key is paused since ${moment(key.pausedAt)}: its clients are refused.`)}
         ${secret !== undefined && secretSection(visit, key, secret)}
         ${facts([
@@ -143,16 +143,10 @@ export const keyPage = definePage({
   },
 });
 
-function done({ search }: MemberVisit): Html | undefined {
-  switch (search.get('done')) {
-    case 'retired':
-      return notice('The older secret is deleted. Its tokens are refused from now on.');
-    case 'discarded':
-      return notice('The newer secret is deleted. The older one goes on working.');
-    default:
-      return undefined;
-  }
-}
+const done = {
+  retired: 'The older secret is deleted. Its tokens are refused from now on.',
+  discarded: 'The newer secret is deleted. The older one goes on working.',
+};
 
 function secretSection(visit: MemberVisit, key: ApiKey, secret: string): Html {
   return html`${warning(`Copy the secret now: this page shows it for ${shownMinutes} minutes, and nobody can look it up after that.`)}

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { scopes, type Scope } from '../../../contract/issuer/index.ts';
-import { field, moment, notice, table } from '../../components.ts';
+import { doneNotice, field, moment, table } from '../../components.ts';
 import { refusal } from '../../failure.ts';
 import { parseForm } from '../../forms.ts';
 import { shownOnce } from '../../shown-once.ts';
@@ -51,12 +51,12 @@ interface Typed {
 }
 
 async function keysView(visit: MemberVisit, { keys, tokenUrl }: PageServices, typed: Typed): Promise<View> {
-  const { organization, search, to, workspace } = visit;
+  const { organization, to, workspace } = visit;
   const authorOf = await authorsOf(workspace);
   const { shown, links } = paged(await keys.list(organization.id), visit, '/integrations/api-keys');
   return {
     title: 'API keys',
-    body: html`${search.get('done') === 'revoked' && notice('The key is revoked. Clients that use it are refused from now on.')}
+    body: html`${doneNotice(visit, { revoked: 'The key is revoked. Clients that use it are refused from now on.' })}
       <p>
         For scripts, CI jobs and agents that run unattended. A key does not expire; it is exchanged for access tokens
         that last an hour.

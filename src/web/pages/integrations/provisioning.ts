@@ -1,5 +1,5 @@
 import { SightlineError } from '../../../contract/core/index.ts';
-import { confirmation, copyable, facts, moment, notice, table, warning } from '../../components.ts';
+import { confirmation, copyable, doneNotice, facts, moment, table, warning } from '../../components.ts';
 import { copiedForm, shownMinutes, shownOnce } from '../../shown-once.ts';
 import { html, type Html } from '../../html.ts';
 import { definePage, type MemberVisit } from '../../page.ts';
@@ -14,7 +14,7 @@ export const provisioningPage = definePage({
   path,
   access: 'admin',
   async get(visit, services) {
-    const { organization, search, to, csrf } = visit;
+    const { organization, to, csrf } = visit;
     const { tokens, address } = services.scim;
     const rules = services.scim.rulesOf(organization);
     const made = shownOnce(services).read(visit, about);
@@ -23,7 +23,7 @@ export const provisioningPage = definePage({
     const nameOf = (id: string): string => [...people].find(([userId]) => userId === id)?.[1] ?? id;
     return {
       title: 'Provisioning',
-      body: html`${search.get('done') === 'ended' && notice('The token is ended. Who shows it is refused from now on.')}
+      body: html`${doneNotice(visit, { ended: 'The token is ended. Who shows it is refused from now on.' })}
         ${made !== undefined && newToken(visit, made, address)}
         <p>
           Your identity provider can say by SCIM 2.0 who belongs to this organization. Who leaves there loses sessions,

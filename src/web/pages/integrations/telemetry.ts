@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { IngestTokens } from '../../../identity/verify/ingest-tokens.ts';
 import { isId, SightlineError, type IngestTokenId } from '../../../contract/core/index.ts';
-import { copyable, facts, moment, notice, table, warning, confirmation } from '../../components.ts';
+import { confirmation, copyable, doneNotice, facts, moment, table, warning } from '../../components.ts';
 import { requireForm } from '../../forms.ts';
 import { html, type Html, type Renderable } from '../../html.ts';
 import { definePage, type MemberVisit } from '../../page.ts';
@@ -27,7 +27,7 @@ export const telemetryPage = definePage({
     const admin = visit.role === 'admin';
     return {
       title: 'Send telemetry',
-      body: html`${done(visit)}
+      body: html`${doneNotice(visit, done)}
         <p>
           ${ours ? 'Send OpenTelemetry (OTLP) here.' : 'This organization’s telemetry goes through a collector of its own, into the warehouse that is queried here.'}
         </p>
@@ -93,18 +93,10 @@ function environment(env: Readonly<Record<string, string>>): string {
     .join('\n');
 }
 
-function done({ search }: MemberVisit): Html | undefined {
-  switch (search.get('done')) {
-    case 'rotated':
-      return notice(
-        'There is a new token. The one before works until you end it below, once no sender uses it any more.',
-      );
-    case 'ended':
-      return notice('The token is ended: what is sent with it is refused from now on.');
-    default:
-      return undefined;
-  }
-}
+const done = {
+  rotated: 'There is a new token. The one before works until you end it below, once no sender uses it any more.',
+  ended: 'The token is ended: what is sent with it is refused from now on.',
+};
 
 async function tokenList({ organization, workspace, to }: MemberVisit, tokens: Pick<IngestTokens, 'list'>) {
   const authorOf = await authorsOf(workspace);
