@@ -112,47 +112,37 @@ export class Meter {
 
   #own(pod: Pod, at: number): { points: number; metrics: OtlpMetric[] } {
     const times = { startTimeUnixNano: nanos(pod.startedAt * 1000), timeUnixNano: nanos(at * 1000) };
-    const durations = new Map<DurationMetric, HistogramPoint[]>();
-    for (const series of this.#histograms.values()) {
-      if (series.pod !== pod) continue;
-      const { attributes, count, sum, min, max, buckets } = series;
-      const point = {
-        attributes,
-        ...times,
-        count: String(count),
-        sum,
-        min,
-        max,
-        bucketCounts: buckets.map(String),
-        explicitBounds: bounds,
-        ...exemplarsOf(series, at),
-      };
-      delete series.slowest;
-      durations.set(series.metric, [...(durations.get(series.metric) ?? []), point]);
-    }
-    const counts = new Map<CounterMetric, NumberPoint[]>();
-    for (const series of this.#counters.values()) {
-      if (series.pod !== pod) continue;
-      const point = { attributes: series.attributes, ...times, asDouble: series.value };
-      counts.set(series.metric, [...(counts.get(series.metric) ?? []), point]);
-    }
-    const metrics: OtlpMetric[] = [];
-    let points = 0;
-    for (const [name, dataPoints] of durations) {
-      points += dataPoints.length;
-      const histogram = { dataPoints, aggregationTemporality: 2 as const };
-      metrics.push({ name, unit: 's', description: durationMetrics[name], histogram });
-    }
-    for (const [name, dataPoints] of counts) {
-      points += dataPoints.length;
-      metrics.push({
+    const histograms = [...this.#histograms.values()].filter((series) => series.pod === pod);
+    const counters = [...this.#counters.values()].filter((series) => series.pod === pod);
+    const durations = [...Map.groupBy(histograms, ({ metric }) => metric)].map(([name, list]): OtlpMetric => {
+      const dataPoints = list.map((series) => pointOf(series, times, at));
+      return {
         name,
-        ...counterMetrics[name],
-        sum: { dataPoints, aggregationTemporality: 2 as const, isMonotonic: true },
-      });
-    }
-    return { points, metrics };
+        unit: 's',
+        description: durationMetrics[name],
+        histogram: { dataPoints, aggregationTemporality: 2 },
+      };
+    });
+    const counts = [...Map.groupBy(counters, ({ metric }) => metric)].map(([name, list]): OtlpMetric => {
+      const dataPoints = list.map(({ attributes, value }) => ({ attributes, ...times, asDouble: value }));
+      const { unit, description } = counterMetrics[name];
+      return { name, unit, description, sum: { dataPoints, aggregationTemporality: 2, isMonotonic: true } };
+    });
+    return { points: histograms.length + counters.length, metrics: [...durations, ...counts] };
   }
+}
+
+/** The series so far; its slowest is told once. */
+function pointOf(
+  series: Histogram,
+  times: Pick<HistogramPoint, 'startTimeUnixNano' | 'timeUnixNano'>,
+  at: number,
+): HistogramPoint {
+  const { attributes, count, sum, min, max, buckets } = series;
+  const figures = { count: String(count), sum, min, max, bucketCounts: buckets.map(String), explicitBounds: bounds };
+  const point = { attributes, ...times, ...figures, ...exemplarsOf(series, at) };
+  delete series.slowest;
+  return point;
 }
 
 /** Not of a span that is not sent yet. */

@@ -133,13 +133,10 @@ export const gauges: readonly {
   readonly value: number;
   readonly scatter: number;
 }[] = [
-  ...Object.keys(services).map((service) => ({
-    service,
-    metric: 'process.cpu.utilization',
-    value: 0.2,
-    scatter: 0.15,
-  })),
-  ...Object.keys(services).map((service) => ({ service, metric: 'process.memory.usage', value: 3e8, scatter: 0.03 })),
+  ...Object.keys(services).flatMap((service) => [
+    { service, metric: 'process.cpu.utilization', value: 0.2, scatter: 0.15 },
+    { service, metric: 'process.memory.usage', value: 3e8, scatter: 0.03 },
+  ]),
   { service: 'rates', metric: 'cache.hit_ratio', value: 0.94, scatter: 0.01 },
   { service: 'tracking', metric: 'cache.hit_ratio', value: 0.9, scatter: 0.01 },
   { service: 'booking', metric: 'pool.connections.free', value: 17, scatter: 0.06 },
