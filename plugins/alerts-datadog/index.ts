@@ -106,13 +106,8 @@ function normalize(body: unknown, now: Date, warn: Warn): readonly AlertNotice[]
   const tags = readTags(alert.tags, alert.scope);
   const status = statusOf(alert);
   const at = alertTime(alert.date);
-  const labels = labelsOf(tags, {
-    monitor_id: alert.monitor_id,
-    host: alert.host,
-    scope: alert.scope,
-    query: alert.query,
-    organization: alert.organization,
-  });
+  const { monitor_id, host, scope, query, organization } = alert;
+  const labels = labelsOf(tags, { monitor_id, host, scope, query, organization });
   return [
     alertNotice(
       {
