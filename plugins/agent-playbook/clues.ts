@@ -158,13 +158,9 @@ async function* withoutTraces(scene: Scene, logs: LogPatterns, calls: readonly C
 /** What explains failures and slowness from outside of who shows them: a place, a caller that does more, who fell silent. */
 async function* explanations(
   scene: Scene,
-  {
-    errors,
-    latency,
-    failing,
-    slow,
-  }: Pick<Clues, 'errors' | 'latency'> & Readonly<Record<'failing' | 'slow', Suspect | undefined>>,
+  seen: Pick<Clues, 'errors' | 'latency'> & Readonly<Record<'failing' | 'slow', Suspect | undefined>>,
 ): Step<readonly Suspect[]> {
+  const { errors, latency, failing, slow } = seen;
   const worse = [...errors.changes, ...(latency?.changes ?? [])].filter((change) => change.worse);
   const several = new Set(worse.map(({ service }) => service)).size >= 2;
   const isLight = lightestTraffic(latency) !== undefined;

@@ -76,6 +76,10 @@ export function describe({ service, pattern, count, before, isNew }: LogPattern)
   return `${code(service, 60)} logs ${code(pattern)} ${count} times (${isNew ? 'new' : `${before} before`})`;
 }
 
+function part({ service, now, before }: ErrorChange): string {
+  return `${code(service, 60)}: ${now.hits} of ${now.total} lines, ${before.hits} of ${before.total} before`;
+}
+
 /** Who does so many times as much fails more often with it, and no worse for that. */
 const grown = 1.5;
 /** Of all that a service logs, so much tells of trouble whatever else it does. */
@@ -91,27 +95,16 @@ WHERE ${eitherWindow(write, 'time', windows)}${onlyFocus(write, focus)}
 GROUP BY service_name
 ORDER BY ${bad(now)} DESC, service_name
 LIMIT 50`;
+  const least = grown * scaleOf(windows);
   const borne = (rows: readonly Row[]): readonly ErrorChange[] =>
     rows
       .map(readChange)
-      .filter(
-        (one) => one.now.total >= grown * scaleOf(windows) * one.before.total && !one.worse && rate(one.now) < leastBad,
-      );
+      .filter((one) => one.now.total >= least * one.before.total && !one.worse && rate(one.now) < leastBad);
   const { rows } = yield* notebook.ask({
     question: 'Which services log more of everything, and so more warnings and errors too?',
     sql,
     window: windows.now,
-    judge: (answer) =>
-      listed(
-        borne(answer)
-          .slice(0, 5)
-          .map(
-            (one) =>
-              `${code(one.service, 60)}: ${one.now.hits} of ${one.now.total} lines, ${one.before.hits} of ${one.before.total} before`,
-          ),
-        'None do.',
-        'neutral',
-      ),
+    judge: (answer) => listed(borne(answer).slice(0, 5).map(part), 'None do.', 'neutral'),
   });
   const names = new Set(borne(rows).map(({ service }) => service));
   return { ...found, worse: found.worse.filter(({ service }) => !names.has(service)) };

@@ -60,17 +60,7 @@ export function reports({ write, focus }: Scene, range: TimeRange, more: readonl
   const isDuration = `type IN ('histogram', 'exponential_histogram', 'summary') AND ${isNamed(write, words.latency)}`;
   const isError = `COALESCE(${write.attribute('attributes', 'error.type')}, '') <> '' OR ${first(write, 'attributes', statuses)} LIKE '5%' OR (${isFailure})`;
   const unit = "CASE unit WHEN 'ms' THEN 0.001 WHEN 'us' THEN 0.000001 WHEN 'ns' THEN 0.000000001 ELSE 1 END";
-  const series = [
-    'service_name',
-    'metric',
-    'peer',
-    'operation',
-    'failed',
-    'counts',
-    ...more,
-    'instance',
-    'start_time',
-  ].join(', ');
+  const series = ['service_name, metric, peer, operation, failed, counts', ...more, 'instance, start_time'].join(', ');
   const over = `OVER (PARTITION BY ${series} ORDER BY time)`;
   const difference = (column: string) =>
     `CASE WHEN temporality = 'delta' THEN ${column} WHEN place = 1 THEN CASE WHEN start_time >= ${write.literal(range.start)} THEN ${column} ELSE 0 END WHEN ${column} >= ${column}_last THEN ${column} - ${column}_last ELSE ${column} END`;

@@ -146,20 +146,11 @@ function read(rows: readonly Row[], measure: Measure): readonly (readonly Faring
   return [...byMetric.values()].map((same) => {
     const isCounted = same.filter(({ requests }) => requests !== undefined).length >= same.length / 2;
     const faring = same.map(({ change, spread, ...known }): Faring => {
-      const [value, { valueBefore }] = [isCounted ? (known.requests ?? 1) : 1, known];
-      const size = measure === 'latency' ? known.value >= 1.4 * valueBefore : change >= leastFall(known);
+      const requests = isCounted ? (known.requests ?? 1) : 1;
+      const size = measure === 'latency' ? known.value >= 1.4 * known.valueBefore : change >= leastFall(known);
       // As chi-squared: a share of 1 in 10 of few requests tells as much as a smaller one of more.
-      const weight = value * (measure === 'latency' ? change : change * change);
-      const { service, metric, requests } = known;
-      return {
-        service,
-        metric,
-        value: known.value,
-        valueBefore,
-        requests,
-        weight,
-        worse: size && change >= farFromUsual * spread,
-      };
+      const weight = requests * (measure === 'latency' ? change : change * change);
+      return { ...known, weight, worse: size && change >= farFromUsual * spread };
     });
     return faring.toSorted((a, b) => b.weight - a.weight);
   });

@@ -57,13 +57,12 @@ LIMIT 50`;
     question: table === 'spans' ? 'Which services have fallen silent?' : `Which services send no ${table} any more?`,
     sql,
     window: range,
-    judge: (answer) =>
-      listed(
-        read(answer)
-          .slice(0, 5)
-          .map((one) => `${code(one.service, 60)} has sent no ${table} since ${moment(one.since)}`),
-        'None has.',
-      ),
+    judge(answer) {
+      const lines = read(answer).map(
+        (one) => `${code(one.service, 60)} has sent no ${table} since ${moment(one.since)}`,
+      );
+      return listed(lines.slice(0, 5), 'None has.');
+    },
   });
   const found = read(rows).slice(0, 5);
   if (found.length === 0) return [];
@@ -127,13 +126,13 @@ LIMIT 50`;
     question: 'Does anybody still call what has fallen silent?',
     sql,
     window: windows.now,
-    judge: (answer) =>
-      listed(
-        read(answer)
-          .slice(0, 5)
-          .map((call) => `${code(call.service, 60)} ${code(call.operation, 80)} still does, ${call.since} times`),
-        'Nobody does: it only has nothing to do.',
-      ),
+    judge(answer) {
+      const calls = read(answer).slice(0, 5);
+      const lines = calls.map(
+        (one) => `${code(one.service, 60)} ${code(one.operation, 80)} still does, ${one.since} times`,
+      );
+      return listed(lines, 'Nobody does: it only has nothing to do.');
+    },
   });
   const of = new Map<string, NonNullable<Silent['caller']>>();
   for (const { silent: name, service, operation } of read(rows)) {

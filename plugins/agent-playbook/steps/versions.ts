@@ -18,12 +18,10 @@ export interface Versions extends Finding {
 }
 
 /** Which versions of services ran, and which of them were not there before; the first of a stretch without a before is not new. */
-export async function* newVersions({
-  notebook,
-  write,
-  windows,
-  focus,
-}: Pick<Scene, 'notebook' | 'write' | 'windows'> & Partial<Pick<Scene, 'focus'>>): Step<Versions> {
+export async function* newVersions(
+  scene: Pick<Scene, 'notebook' | 'write' | 'windows'> & Partial<Pick<Scene, 'focus'>>,
+): Step<Versions> {
+  const { notebook, write, windows, focus } = scene;
   const now = write.countIf(within(write, 'time', windows.now));
   const before = write.countIf(isBefore(write, 'time', windows));
   const sql = `SELECT service_name, service_version, ${now} AS spans, ${before} AS spans_before, min(time) AS first_seen
