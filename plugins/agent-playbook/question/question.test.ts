@@ -155,6 +155,9 @@ describe('a follow-up in German, French or Spanish', () => {
     'is hier-service down?',
     'compare with 13:00 to 13:30',
     'why is solo slow?',
+    'client errors',
+    'clients affected?',
+    'errors by client',
   ])('is not: %s', (text) => {
     expect([read(text).isForeign, read(text).text]).toEqual([false, text]);
   });

@@ -142,6 +142,9 @@ const phrases = whole([
   ['network', /netz(?:werk)?|réseau|(?<=la )red/],
 ]);
 
+/** English words among those: alone they do not tell the language. */
+const homographs = /^(?:clients?|pays)$/i;
+
 /** Of those, what says when; it holds for whatever is asked. */
 const timed = /^(?:last|since|yesterday|today|\d)/;
 
@@ -221,18 +224,19 @@ function readLanguage(text: string): Spoken {
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
   const latin = text.match(/\p{Script=Latin}/gu)?.length ?? 0;
   const times: string[] = [];
+  let isKnown = false;
   let plain = text.replaceAll('’', "'").replace(/^\s*[¿¡]\s*/, '');
   for (const [phrase, form] of phrases) {
     plain = plain.replace(form, (...found: readonly unknown[]) => {
       const said = filled(phrase, found);
       if (timed.test(said)) times.push(said);
+      isKnown ||= !homographs.test(String(found[0]));
       return said;
     });
   }
   const asked = plain.length <= longestQuestion ? questions.find(([, form]) => plain.search(form) >= 0) : undefined;
-  const isKnown = asked !== undefined || plain !== text;
   const foreign = text.match(foreignWords)?.length ?? 0;
-  const marks = letters > latin * 2 || trouble.test(text) || isKnown ? 1 : 0;
+  const marks = letters > latin * 2 || trouble.test(text) || isKnown || asked !== undefined ? 1 : 0;
   const isForeign = foreign + marks > (text.match(english)?.length ?? 0);
   if (!isForeign) return { text, isForeign };
   if (asked !== undefined) {
