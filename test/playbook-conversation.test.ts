@@ -63,6 +63,12 @@ describe('in a chat where something was found', () => {
     expect(answer.match(/^- .*/gm)).toEqual([expect.stringMatching(/`payment` `Charge` failed/)]);
   });
 
+  it('looks for the slowest trace, which the cause says nothing about', async () => {
+    const { answer, steps } = await chat.say('show me the slowest trace');
+    expect(steps.some(({ sql }) => /ORDER BY duration_nano DESC/.test(sql))).toBe(true);
+    expect(answer).toMatch(/worst trace/);
+  });
+
   it('only catalog narrows, and says so; all services widens again', async () => {
     const narrow = await chat.say('only catalog');
     expect(narrow.answer).toMatch(/^Looking at only `catalog`, 11:00-12:00 UTC\.\n\n/);

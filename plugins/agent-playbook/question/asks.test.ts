@@ -29,13 +29,24 @@ const earlier: readonly EarlierInvestigation[] = [
 const kind = (text: string, found = earlier): string => readAsks(text, { earlier: found }).kind;
 
 it.each([
-  ['show me the traces', false, false],
-  ['which traces failed?', true, false],
-  ['show me one failing trace', true, true],
-  ['give me an example trace of an error', true, true],
-  ['list the slowest traces', false, false],
-])('of traces, %s asks for failed ones: %s, for one: %s', (text, failed, one) => {
-  expect(readAsks(text, { earlier })).toEqual({ kind: 'traces', failed, one });
+  ['show me the traces', undefined, false],
+  ['which traces failed?', 'failures', false],
+  ['show me one failing trace', 'failures', true],
+  ['give me an example trace of an error', 'failures', true],
+  ['list the slowest traces', 'slowness', false],
+  ['show me the slowest trace', 'slowness', true],
+])('of traces, %s asks for those by %s, for one: %s', (text, by, one) => {
+  expect(readAsks(text, { earlier })).toEqual({ kind: 'traces', by, one });
+});
+
+it.each([
+  ['4bf92f3577b34da6a3ce929d0e0e4736', 'trace'],
+  ['what happened in 4bf92f3577b34da6a3ce929d0e0e4736?', 'trace'],
+  ['explain trace_id=4bf92f3577b34da6a3ce929d0e0e4736', 'trace'],
+  ['why did trace `4bf92f3577b34da6a3ce929d0e0e4736` fail?', 'trace'],
+  ['why do orders fail for user 4bf92f3577b34da6a3ce929d0e0e4736?', 'investigation'],
+])('%s is about a %s', (text, expected) => {
+  expect(readAsks(text, { earlier }).kind).toBe(expected);
 });
 
 describe('what a message asks for', () => {

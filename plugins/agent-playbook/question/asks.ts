@@ -32,8 +32,8 @@ export type Asks =
   | { readonly kind: 'investigation' }
   | { readonly kind: 'help' | 'unknown' | 'greeting' | 'thanks' | 'people' | 'order' }
   | { readonly kind: 'logs' | 'queries' | 'reasons' | 'unchecked' }
-  /** Only those that failed, and one alone, where these are asked for. */
-  | { readonly kind: 'traces'; readonly failed: boolean; readonly one: boolean }
+  /** The slowest or only those that failed, and one alone, where these are asked for. */
+  | { readonly kind: 'traces'; readonly by: 'failures' | 'slowness' | undefined; readonly one: boolean }
   /** `what is E3?` */
   | { readonly kind: 'evidence'; readonly ids: readonly string[] }
   | { readonly kind: 'onset' | 'version' | 'changes' | 'advice' | 'summary' | 'state' }
@@ -50,10 +50,12 @@ export type Asks =
 export function readAsks(message: string, { earlier = [] }: Pick<Assignment, 'earlier'>): Asks {
   const text = message.trim();
   if (text.length <= longestOrder && orders.some((form) => form.test(text))) return { kind: 'order' };
-  const [trace] = text.length <= longestDirect ? (/\b[0-9a-f]{32}\b/i.exec(text) ?? []) : [];
+  const [trace] = traceId.exec(text.length <= longestDirect ? text : '') ?? [];
   if (trace !== undefined) return { kind: 'trace', what: trace.toLowerCase() };
-  if (showing.traces.test(text))
-    return { kind: 'traces', failed: /\b(?:fail|err)/i.test(text), one: oneTrace.test(text) };
+  if (showing.traces.test(text)) {
+    const by = /\bslow/i.test(text) ? 'slowness' : /\b(?:fail|err)/i.test(text) ? 'failures' : undefined;
+    return { kind: 'traces', by, one: oneTrace.test(text) };
+  }
   if (showing.logs.test(text)) return { kind: 'logs' };
   if (showing.queries.test(text)) return { kind: 'queries' };
   if (/^(?:help(?: me)?|\?+)\W*$|\bwhat (?:else )?can (?:i ask|you do)\b/i.test(text)) return { kind: 'help' };
@@ -70,6 +72,8 @@ export function readAsks(message: string, { earlier = [] }: Pick<Assignment, 'ea
     : { kind: 'unknown' };
 }
 
+/** Alone, or after what tells it from an attribute's value: `what happened in …`, `trace …`. */
+const traceId = /(?<=(?:^|\btraces?(?:[ _-]id)?|\bhappen\w* in)[\s:=`"']*)[0-9a-f]{32}\b/i;
 const oneTrace = /\b(?:an?|one|the) (?:[a-z]+ ){0,3}trace\b/i;
 const longestAboutEvidence = 80;
 const longestDirect = 200;

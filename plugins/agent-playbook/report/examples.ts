@@ -3,7 +3,7 @@ import type { Scene, Step } from '../scene.ts';
 import {
   describe as describeTrace,
   describeSpan,
-  mostSpans as mostSpansRead,
+  mostSpans,
   readExemplar,
   spansOf,
   type Exemplars,
@@ -41,7 +41,7 @@ export function reportLogs(scene: Scene, { worse, evidenceId }: LogPatterns, not
   });
 }
 
-const mostSpans = 12;
+const mostShown = 12;
 const day = 86_400_000;
 
 /** A trace that is named by its id: what failed in it, else what took longest, in the order of time. */
@@ -54,12 +54,12 @@ export async function* oneTrace({ desk, windows, today }: Look, traceId: string)
   }
   const failed = rows.filter((row) => row.text('status_code') === 'ERROR');
   const longest = rows.toSorted((a, b) => b.number('duration_nano') - a.number('duration_nano'));
-  const worst = new Set([...failed, ...longest].slice(0, mostSpans));
+  const worst = new Set([...failed, ...longest].slice(0, mostShown));
   const services = new Set(rows.map((row) => row.text('service_name'))).size;
-  const count = rows.length < mostSpansRead ? `${rows.length} spans` : `The first ${rows.length} spans`;
+  const count = rows.length < mostSpans ? `${rows.length} spans` : `The first ${rows.length} spans`;
   const began = first.time('time');
   return [
-    `Trace ${code(traceId, 40)}: ${count} of ${services} services, ${failed.length === 0 ? 'none' : failed.length} failed${began === undefined ? '' : `, from ${moment(began)} on`}.${cited(evidenceId)}`,
+    `Trace ${code(traceId, 40)}: ${count} of ${services === 1 ? 'one service' : `${services} services`}, ${failed.length === 0 ? 'none' : failed.length} failed${began === undefined ? '' : `, from ${moment(began)} on`}.${cited(evidenceId)}`,
     bullets(rows.filter((row) => worst.has(row)).map((row) => describeSpan(readExemplar(row)))),
     ...(rows.length > worst.size
       ? ['These failed or took longest. Ask query_otel for all spans by its trace_id.']

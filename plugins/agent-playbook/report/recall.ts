@@ -106,13 +106,15 @@ function about({ conclusion: { window, service } }: Found, today: Date): string 
 
 type Traces = Extract<Asks, { readonly kind: 'traces' }>;
 
+/** The slowest are looked for: an investigation shows those of its cause. */
 function traces(one: EarlierInvestigation, asked: Traces, today: Date): string | undefined {
+  if (asked.by === 'slowness') return undefined;
   const lines = one.steps
     .filter(({ columns }) => columns.includes('trace_id') && columns.includes('duration_nano'))
     .flatMap(({ columns, rows, evidence_id: id }) =>
       readRows(columns, rows)
         .map(readExemplar)
-        .filter(({ failed }) => failed || !asked.failed)
+        .filter(({ failed }) => failed || asked.by === undefined)
         .map((trace) => `${describe(trace)} [${id}]`),
     );
   if (lines.length === 0) return undefined;
