@@ -24,7 +24,7 @@ ul, ol { margin: 0 0 1rem; padding-left: 1.25rem; }
 a { color: var(--accent); text-underline-offset: .15em; }
 a:hover { color: var(--accent-strong); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: .2rem; }
-h1, h2, h3, p, li, dd, td { overflow-wrap: anywhere; }
+h1, h2, h3, p, li, dd, td, tbody th { overflow-wrap: anywhere; }
 small, .soft { color: var(--soft); }
 small { font-size: .875rem; }
 hr { border: 0; border-top: 1px solid var(--line); margin: 1.5rem 0; }
@@ -113,7 +113,8 @@ th, td { text-align: left; vertical-align: top; padding: .65rem 1rem; border-bot
 th { font-size: .85rem; color: var(--soft); font-weight: 600; white-space: nowrap; }
 tbody th { color: var(--text); font-size: 1rem; white-space: normal; }
 tbody th small { font-weight: 400; }
-td { min-width: 9rem; }
+td, tbody th { min-width: 9rem; }
+tbody th:has(small) { min-width: 16rem; }
 td .actions { margin: 0; }
 tbody tr:last-child > * { border-bottom: 0; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.25rem; margin: 0 0 1.25rem; }

@@ -95,8 +95,27 @@ export async function faultsOf(page: Page, name: string): Promise<readonly strin
   const faults = [
     ...(await accessibilityFindings(page)),
     ...(wider > 0 ? [`${wider} pixels wider than the window`] : []),
+    ...(await layoutFaults(page)),
   ];
   return faults.map((text) => `${name}: ${text}`);
+}
+
+/** What a person sees at once and axe does not: the name of a row that its frame cuts off, a button that touches its field. */
+async function layoutFaults(page: Pick<Page, 'evaluate'>): Promise<readonly string[]> {
+  return z.array(z.string()).parse(
+    await page.evaluate(`[
+      ...[...document.querySelectorAll('.table tbody th')]
+        .filter((cell) => cell.offsetWidth > cell.closest('.table').clientWidth)
+        .map((cell) => 'wider than its frame: ' + cell.textContent.trim()),
+      ...[...document.querySelectorAll('input + button, select + button, textarea + button')]
+        .filter((button) => button.previousElementSibling.type !== 'hidden')
+        .filter((button) => {
+          const [above, below] = [button.previousElementSibling, button].map((each) => each.getBoundingClientRect());
+          return below.top < above.bottom + 4 && below.left < above.right + 4;
+        })
+        .map((button) => 'touches the field before it: ' + button.textContent.trim()),
+    ]`),
+  );
 }
 
 /** What the browser says on its console: refused styles and scripts, mostly. */

@@ -130,7 +130,7 @@ withChromium((launch) => {
       const long = 'a-service-with-a-name-that-is-long-enough-to-need-more-than-one-line.in-production.example.com';
       const incident = await workspace.incidents.create(
         {
-          title: `Checkout of ${long} fails`,
+          title: `PaymentServiceCheckoutErrorRateAboveFivePercentInProduction, ${long}`,
           summary: 'One in three payments is declined.',
           severity: 'critical',
           source: 'test',
@@ -219,6 +219,7 @@ withChromium((launch) => {
         invitation: `/members/invitations/${invitation.id}`,
         telemetry: '/integrations/telemetry',
         'telemetry-rotate': '/integrations/telemetry/rotate',
+        alerts: '/integrations/alerts',
         provisioning: '/integrations/provisioning',
         'provisioning-end': `/integrations/provisioning/${scimToken.id}/end`,
         applications: '/integrations/applications',

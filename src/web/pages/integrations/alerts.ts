@@ -75,10 +75,12 @@ function addSection({ to, csrf }: MemberVisit, plugins: readonly string[], typed
     <form method="post" action="${to(path)}" class="card">
       ${csrf}
       ${field({ name: 'name', label: 'Name', hint: 'Which sender it is, such as “Alertmanager prod”.', value: name, problem: problems?.['name'], maxLength: 100, autocomplete: 'off' })}
-      <label for="plugin">Kind</label>
-      <select id="plugin" name="plugin">
-        ${plugins.map((each) => html`<option value="${each}" ${each === chosen && html` selected`}>${each}</option>`)}
-      </select>
+      <div class="field">
+        <label for="plugin">Kind</label>
+        <select id="plugin" name="plugin">
+          ${plugins.map((each) => html`<option value="${each}" ${each === chosen && html` selected`}>${each}</option>`)}
+        </select>
+      </div>
       <button>Add source</button>
     </form>`;
 }
