@@ -221,13 +221,26 @@ describe('signing in at an identity provider', () => {
     expect(answer.text).toContain('href="/sign-in?return_to=%2Faccount"');
   });
 
+  it('lets a person choose another account where the provider would sign in the refused one again', async () => {
+    provider.next = new SightlineError('forbidden', 'This invitation is for bob@acme.example.');
+    const browser = site.browser();
+    await browser.get('/sign-in/start?return_to=/members');
+    const { text } = await browser.get('/sign-in/callback?code=c&state=state-1');
+    const [, start = ''] = /href="([^"]*)">Sign in with another account/.exec(text) ?? [];
+    provider.next = ada;
+    await browser.get(start.replaceAll('&#38;', '&'));
+    expect(provider.another).toBe(true);
+    expect((await browser.get('/sign-in/callback?code=c&state=state-2')).headers.location).toBe('/members');
+  });
+
   it('says that the provider cannot be reached, and logs no state', async () => {
     provider.next = new SightlineError('unavailable', 'The identity provider does not answer.');
     const browser = site.browser();
-    await browser.get('/sign-in/start');
+    await browser.get('/sign-in/start?return_to=/account');
     const answer = await browser.get('/sign-in/callback?code=c0de&state=state-1');
     expect(answer.status).toBe(503);
     expect(answer.text).toContain('The identity provider does not answer.');
+    expect(answer.text).toContain('href="/sign-in?return_to=%2Faccount"');
     expect(site.log.join('\n')).not.toMatch(/c0de|state-1/);
   });
 

@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import type { Logger } from '../../../contract/core/index.ts';
+import { SightlineError, type Logger } from '../../../contract/core/index.ts';
 import { pagePaths, type RedirectSignIn } from '../../../contract/issuer/index.ts';
 import { field } from '../../components.ts';
-import { refusal } from '../../failure.ts';
+import { failureView, refusal } from '../../failure.ts';
 import { requireForm } from '../../forms.ts';
 import { home, leadBack, ownPath } from '../../paths.ts';
 import { html, type Html } from '../../html.ts';
 import { definePage, type View, type Visit } from '../../page.ts';
+import type { PageServices } from '../../services.ts';
 import { startPath, takePending } from './pending.ts';
 import { invitationToken } from '../invitation.ts';
 
@@ -33,21 +34,40 @@ export const callbackPage = definePage({
     try {
       await visit.openSession(await people.signInWithIdentity(await signIn.finish(callback, state), invitation));
     } catch (error) {
-      const { message, status } = refusal(error);
-      return again(visit, message, status, returnTo);
+      return failed(visit, services, error, returnTo);
     }
     return { redirect: invitation === undefined ? (returnTo ?? home) : home };
   },
 });
 
-function again({ to }: Visit, reason: Html, status: number, returnTo?: string): View {
+/** With ways on to where the person wanted: to load this page once more is refused, and forgets it. */
+function failed(visit: Visit, { requestId, logger }: PageServices, error: unknown, returnTo?: string): View {
+  if (!(error instanceof SightlineError) || error.status >= 500) {
+    const view = failureView(error, requestId(), logger);
+    return { ...view, body: html`${view.body}${signInLink(visit, returnTo)}` };
+  }
+  const { message, status } = refusal(error);
+  const view = again(visit, message, status, returnTo);
+  // A provider that still knows the person comes back with the account that was refused.
+  const other = visit.to(anotherAccount(returnTo, startPath));
+  return {
+    ...view,
+    body: html`${view.body}
+      <p><a href="${other}">Sign in with another account</a></p>`,
+  };
+}
+
+function again(visit: Visit, reason: Html, status: number, returnTo?: string): View {
   return {
     title: 'You are not signed in',
-    body: html`${reason}
-      <p><a class="button" href="${to(leadBack(pagePaths.signIn, returnTo))}">Sign in again</a></p>`,
+    body: html`${reason}${signInLink(visit, returnTo)}`,
     card: true,
     status,
   };
+}
+
+function signInLink({ to }: Visit, returnTo: string | undefined): Html {
+  return html`<p><a class="button" href="${to(leadBack(pagePaths.signIn, returnTo))}">Sign in again</a></p>`;
 }
 
 /** With `return_to` where somebody else is to go on. */
