@@ -97,6 +97,9 @@ describe('ingest tokens', () => {
     const { id } = await newOrganization();
     await tokens.ensure(id);
     const elsewhere = createIngestTokens({ storage: store.storage, vault: testVault() });
-    await expect(elsewhere.current(id)).rejects.toThrow();
+    expect(await rejection(elsewhere.current(id))).toMatchObject({
+      code: 'not_found',
+      hint: expect.stringContaining('sightline ingest rotate'),
+    });
   });
 });

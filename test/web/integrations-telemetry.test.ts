@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { hashSecret } from '../../src/contract/core/index.ts';
+import { hashSecret, newId } from '../../src/contract/core/index.ts';
 import { readable } from '../support/person.ts';
+import { testVault } from '../contract/host.ts';
 import { openWorkplace, type Colleague, type Workplace } from './support/workplace.ts';
 
 const path = '/integrations/telemetry';
@@ -49,6 +50,18 @@ describe('the page of telemetry', () => {
     const end = `${path}/tokens/${theirs?.id ?? ''}/end`;
     expect((await admin.browser.post(end, { csrf: await admin.browser.csrf('/account') })).status).toBe(404);
     expect(await place.site.storage.workspace(place.elsewhere.id).ingestTokens.current()).toEqual(theirs);
+  });
+
+  it('lets an admin rotate what another master key sealed, and says why it is not shown', async () => {
+    const id = newId('it');
+    const sealed = testVault().seal(Buffer.from('it_lost'), `ingest-token:${id}`);
+    await place.workspace.ingestTokens.create({ id, hash: hashSecret('it_lost'), sealed, createdBy: 'system' });
+    for (const at of [path, '/telemetry']) expect((await member.browser.get(at)).status).toBe(200);
+    const { text } = await admin.browser.get(path);
+    expect(readable(text)).toContain('was kept under another master key: it works, and cannot be shown.');
+    expect(text).toContain(`href="${path}/rotate"`);
+    await admin.browser.submit(`${path}/rotate`, { before: 'end' });
+    expect(readable((await admin.browser.get(path)).text)).toContain(`x-api-key=${await token()}`);
   });
 
   it('rotates after asking: the token before works until it is ended', async () => {

@@ -14,7 +14,7 @@ import { createTrail } from '../people/trail.ts';
 export interface IngestTokens {
   /** The organization's token; the first one is made when there is none. */
   ensure(organizationId: OrganizationId): Promise<string>;
-  /** The newest token, which the set-up instructions show; undefined before the first. */
+  /** The newest token, which the set-up instructions show; undefined before the first, `not_found` where it cannot be shown. */
   current(organizationId: OrganizationId): Promise<string | undefined>;
   /** All that are taken, the newest first. */
   list(organizationId: OrganizationId): Promise<readonly ListedToken[]>;
@@ -51,7 +51,15 @@ export function createIngestTokens({ storage, vault, now = () => new Date() }: H
 
   async function open(organizationId: OrganizationId): Promise<string | undefined> {
     const kept = await tokensOf(organizationId).current();
-    return kept && opened(kept);
+    try {
+      return kept && opened(kept);
+    } catch (cause) {
+      // Its hash is of no master key, so that what senders have been given works on.
+      const message = 'The ingest token was kept under another master key: it works, and cannot be shown.';
+      const hint =
+        'An admin makes a new one on the page Send telemetry, an operator with: sightline ingest rotate --org NAME';
+      throw new SightlineError('not_found', message, { hint, cause });
+    }
   }
 
   function opened({ id, sealed }: IngestToken): string {

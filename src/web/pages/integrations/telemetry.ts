@@ -16,15 +16,15 @@ export const telemetryPage = definePage({
   access: 'member',
   async get(visit, services) {
     const described = await describe(visit, services);
+    const ours = services.ingestTokens !== undefined;
+    const tokens = services.ingestTokens && visit.role === 'admin' && (await tokenList(visit, services.ingestTokens));
     if (described instanceof SightlineError) {
       return {
         title: 'Send telemetry',
         body: html`<p>${described.message}</p>
-          ${described.hint !== undefined && html`<p class="soft">${described.hint}</p>`}`,
+          ${described.hint !== undefined && html`<p class="soft">${described.hint}</p>`} ${tokens}`,
       };
     }
-    const ours = services.ingestTokens !== undefined;
-    const admin = visit.role === 'admin';
     return {
       title: 'Send telemetry',
       body: html`${doneNotice(visit, done)}
@@ -43,7 +43,7 @@ export const telemetryPage = definePage({
           ].map(([term, text]) => [term, html`<code>${text}</code>`]),
         )}
         ${ours && html`<p><a href="${visit.to('/telemetry')}">What came in, and what was refused</a></p>`}
-        ${setUp(described)} ${services.ingestTokens && admin && (await tokenList(visit, services.ingestTokens))}`,
+        ${setUp(described)} ${tokens}`,
     };
   },
 });
@@ -106,7 +106,7 @@ async function tokenList({ organization, workspace, to }: MemberVisit, tokens: P
       label: 'Ingest tokens',
       columns: ['Token', 'Id', 'Made', 'By', 'Last used', 'Change'],
       rows: listed.map(({ id, lastFour, createdAt, createdBy, lastUsedAt }, index) => [
-        html`${ending(lastFour)}${index === 0 && ' (shown above)'}`,
+        html`${ending(lastFour)}${index === 0 && lastFour !== undefined && ' (shown above)'}`,
         html`<code>${id}</code>`,
         moment(createdAt),
         authorOf(createdBy),
