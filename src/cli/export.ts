@@ -17,10 +17,18 @@ export const register: Register = (program, output, summary) => {
       [
         `Wrote ${file}: ${inWords(exported.counts)}.`,
         'It can only be imported with the same master key. Keep that apart from it.',
+        ...(exported.unopened > 0 ? [unopenedWords(exported.unopened)] : []),
       ].join('\n'),
     );
   });
 };
+
+function unopenedWords(count: number): string {
+  return (
+    `Secrets in it that do not open with this master key, here as after an import: ${count}.\n` +
+    'Ingest tokens work all the same; rotate alert sources, and remove webhooks and add them again.'
+  );
+}
 
 /** How many there are of what matters to people. */
 export function inWords(counts: Readonly<Record<string, number>>): string {

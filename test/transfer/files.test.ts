@@ -220,6 +220,15 @@ describe('an export of somebody else', () => {
     await exportWorkspace({ storage: place.storage, vault: both, now: () => new Date(), file });
     expect(await refused(await readFile(file), createVault([fresh]))).toContain('a master key that is not here');
     await imported(target, file, both);
+    // Once the old key is gone, no export has what it sealed, and a backup without it is worth as much as the workspace.
+    const later = `${file}-later`;
+    const options = { storage: place.storage, vault: createVault([fresh]), now: () => new Date(), file: later };
+    expect(await exportWorkspace(options)).toMatchObject({ unopened: 1 });
+    await target.remove();
+    target = await newPlace();
+    const forged = (await readFile(later, 'utf8')).replace('"unopened":1', '"unopened":2');
+    expect(await refused(forged, createVault([fresh]))).toContain('digest');
+    await imported(target, later, createVault([fresh]));
     await place.remove();
     await target.remove();
     target = await newPlace();

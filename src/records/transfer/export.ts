@@ -7,7 +7,16 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { SightlineError, type Vault, errorCode } from '../../contract/core/index.ts';
 import type { Storage, StorageSnapshot } from '../../contract/storage/index.ts';
-import { digestAlgorithm, format, formatVersion, sealContext, type End, type Header, type RowLine } from './format.ts';
+import {
+  digestAlgorithm,
+  format,
+  formatVersion,
+  opens,
+  sealContext,
+  type End,
+  type Header,
+  type RowLine,
+} from './format.ts';
 
 /**
  * Of the issuer's artifacts these are moved: with a person's consent and refresh token the client goes on at the new
@@ -30,6 +39,8 @@ export interface ExportOptions {
 export interface Exported {
   readonly schema: string;
   readonly counts: Readonly<Record<string, number>>;
+  /** Secrets in it that open neither here nor, with the same master key, after an import. */
+  readonly unopened: number;
 }
 
 /** Writes everything the storage keeps, as of one moment, to a file that appears once it is complete. */
@@ -40,11 +51,12 @@ export async function exportWorkspace(options: ExportOptions): Promise<Exported>
   }
   const partial = `${file}.part`;
   return storage.transfer.snapshot(movedArtifacts, async (snapshot) => {
+    const found = { unopened: 0 };
     try {
       await rm(partial, { force: true });
       // Hashes of passwords and keys are in it: for its owner alone.
       const target = createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true });
-      const source = Readable.from(chunksOf(snapshot, options), { objectMode: false });
+      const source = Readable.from(chunksOf(snapshot, options, found), { objectMode: false });
       if (file.endsWith('.gz')) await pipeline(source, createGzip(), target);
       else await pipeline(source, target);
       await rename(partial, file);
@@ -53,13 +65,14 @@ export async function exportWorkspace(options: ExportOptions): Promise<Exported>
       await rm(partial, { force: true });
       throw error instanceof SightlineError ? error : unwritable(file, error);
     }
-    return { schema: storage.transfer.schema, counts: snapshot.counts };
+    return { schema: storage.transfer.schema, counts: snapshot.counts, ...found };
   });
 }
 
 async function* chunksOf(
   snapshot: StorageSnapshot,
   { storage, vault, now, onProgress }: ExportOptions,
+  found: { unopened: number },
 ): AsyncGenerator<Buffer> {
   const key = randomBytes(32);
   const digest = createHmac(digestAlgorithm, key);
@@ -76,6 +89,7 @@ async function* chunksOf(
   });
   for await (const batch of snapshot.batches()) {
     for (const row of batch.rows) {
+      if (!opens(vault, batch.table, row)) found.unopened += 1;
       text += line([batch.table, batch.organizationId ?? null, row]);
       if (text.length > chunkBytes) {
         const chunk = Buffer.from(text);
@@ -90,7 +104,9 @@ async function* chunksOf(
   const rest = Buffer.from(text);
   digest.update(rest);
   yield rest;
-  yield Buffer.from(line({ end: true, rows, digest: digest.digest('hex') }));
+  const { unopened } = found;
+  if (unopened > 0) digest.update(`${unopened}\n`);
+  yield Buffer.from(line({ end: true, rows, ...(unopened > 0 && { unopened }), digest: digest.digest('hex') }));
 }
 
 function line(value: Header | RowLine | End): string {

@@ -3,7 +3,8 @@ import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
-import { SightlineError, parseJson, errorCode } from '../../contract/core/index.ts';
+import { SightlineError, parseJson, errorCode, type Vault } from '../../contract/core/index.ts';
+import type { TransferRow } from '../../contract/storage/index.ts';
 
 const newline = 0x0a;
 
@@ -41,11 +42,37 @@ const rowSchema = z.tuple([
   z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
 ]);
 
-const endSchema = z.strictObject({ end: z.literal(true), rows: count, digest: z.string().regex(/^[0-9a-f]{64}$/) });
+const endSchema = z.strictObject({
+  end: z.literal(true),
+  rows: count,
+  /** Sealed values that did not open where it was written; absent for none, else a line of its own to the digest. */
+  unopened: z.int().min(1).optional(),
+  digest: z.string().regex(/^[0-9a-f]{64}$/),
+});
 
 export type Header = z.output<typeof headerSchema>;
 export type RowLine = z.output<typeof rowSchema>;
 export type End = z.output<typeof endSchema>;
+
+/** What is kept sealed, and the context each was sealed under. */
+const sealed: Readonly<Record<string, { readonly column: string; readonly context: (row: TransferRow) => string }>> = {
+  signing_keys: { column: 'sealed_private_jwk', context: ({ kid }) => `signing-key:${String(kid)}` },
+  ingest_tokens: { column: 'sealed', context: ({ id }) => `ingest-token:${String(id)}` },
+  webhooks: { column: 'sealed_secret', context: ({ id }) => `webhook:${String(id)}` },
+  alert_sources: { column: 'sealed', context: ({ id }) => `alert-source:${String(id)}` },
+};
+
+/** Sealed values are moved as they are. */
+export function opens(vault: Vault, table: string, row: TransferRow): boolean {
+  const known = sealed[table];
+  if (known === undefined) return true;
+  try {
+    vault.open(String(row[known.column]), known.context(row));
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export function parseHeader(line: Buffer): Header {
   const value = parseJson(line.toString('utf8'));

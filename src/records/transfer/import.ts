@@ -6,20 +6,13 @@ import {
   damaged,
   digestAlgorithm,
   linesOf,
+  opens,
   parseHeader,
   parseLine,
   sealContext,
   type End,
   type Header,
 } from './format.ts';
-
-/** What is kept sealed, and the context each was sealed under. */
-const sealed: Readonly<Record<string, { readonly column: string; readonly context: (row: TransferRow) => string }>> = {
-  signing_keys: { column: 'sealed_private_jwk', context: ({ kid }) => `signing-key:${String(kid)}` },
-  ingest_tokens: { column: 'sealed', context: ({ id }) => `ingest-token:${String(id)}` },
-  webhooks: { column: 'sealed_secret', context: ({ id }) => `webhook:${String(id)}` },
-  alert_sources: { column: 'sealed', context: ({ id }) => `alert-source:${String(id)}` },
-};
 
 const batchRows = 200;
 
@@ -70,6 +63,7 @@ async function* batchesOf({ header, lines, digest, vault, onProgress }: Reading)
   const total = Object.values(header.counts).reduce((sum, count) => sum + count, 0);
   const found: Record<string, number> = {};
   let read = 0;
+  let unopened = 0;
   let end: End | undefined;
   let pending: { table: string; organization: string | null; rows: TransferRow[]; bytes: number } | undefined;
   for await (const line of lines) {
@@ -81,7 +75,7 @@ async function* batchesOf({ header, lines, digest, vault, onProgress }: Reading)
     }
     feed(digest, line);
     const [table, organization, row] = parsed;
-    requireOpening(vault, table, row);
+    if (!opens(vault, table, row)) unopened += 1;
     const full = pending !== undefined && (pending.rows.length >= batchRows || pending.bytes > batchBytes);
     if (pending !== undefined && (full || pending.table !== table || pending.organization !== organization)) {
       yield batchOf(pending);
@@ -95,10 +89,13 @@ async function* batchesOf({ header, lines, digest, vault, onProgress }: Reading)
     if (read % 1_000 === 0) onProgress?.(Math.min(1, read / total));
   }
   if (end === undefined) throw damaged('it ends too early');
+  if (end.unopened !== undefined) feed(digest, Buffer.from(String(end.unopened)));
   if (!timingSafeEqual(digest.digest(), Buffer.from(end.digest, 'hex'))) throw damaged('its digest is another one');
   const wrong = Object.entries(header.counts).find(([table, count]) => (found[table] ?? 0) !== count);
   if (wrong !== undefined || end.rows !== read || total !== read)
     throw damaged('it has more or fewer rows than it says');
+  // One that does not open here, though it did there, would first be missed when it is needed.
+  if (unopened > (end.unopened ?? 0)) throw keyMissing();
   if (pending !== undefined) yield batchOf(pending);
 }
 
@@ -119,26 +116,18 @@ function requireSchema(header: Header, schema: string): void {
   });
 }
 
+function keyMissing(): SightlineError {
+  return new SightlineError('config_invalid', 'The export has secrets under a master key that is not here.', {
+    hint: 'Bring the whole master.key of the exported workspace: while a key is replaced there are several in it.',
+  });
+}
+
 function openKey(header: Header, vault: Vault): Uint8Array {
   try {
     return vault.open(header.key, sealContext);
   } catch (cause) {
     throw new SightlineError('config_invalid', 'The export was made under another master key.', {
       hint: 'Bring the master.key of the exported workspace to this data directory, or set SIGHTLINE_MASTER_KEY to it.',
-      cause,
-    });
-  }
-}
-
-/** Sealed values are moved as they are. One that does not open here would first be missed when it is needed. */
-function requireOpening(vault: Vault, table: string, row: TransferRow): void {
-  const known = sealed[table];
-  if (known === undefined) return;
-  try {
-    vault.open(String(row[known.column]), known.context(row));
-  } catch (cause) {
-    throw new SightlineError('config_invalid', 'The export has secrets under a master key that is not here.', {
-      hint: 'Bring the whole master.key of the exported workspace: while a key is replaced there are several in it.',
       cause,
     });
   }
