@@ -3,7 +3,7 @@ import type { IngestTokens } from '../../../identity/verify/ingest-tokens.ts';
 import { isId, SightlineError, type IngestTokenId } from '../../../contract/core/index.ts';
 import { confirmation, copyable, doneNotice, facts, moment, table, warning } from '../../components.ts';
 import { requireForm } from '../../forms.ts';
-import { html, type Html, type Renderable } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import { definePage, type MemberVisit } from '../../page.ts';
 import type { IngestDescription, PageServices } from '../../services.ts';
 import { authorsOf, ending, lastUse } from './key-words.ts';
@@ -120,9 +120,10 @@ async function tokenList({ organization, workspace, to }: MemberVisit, tokens: P
     <p><a class="button quiet" href="${to(`${path}/rotate`)}">Rotate: make a new token</a></p>`;
 }
 
-async function useOf({ organization }: MemberVisit, services: PageServices, id: IngestTokenId): Promise<Renderable> {
+async function useOf({ organization }: MemberVisit, services: PageServices, id: IngestTokenId): Promise<Html> {
   const found = (await tokensOf(services).list(organization.id)).find((token) => token.id === id);
-  return found && html`It was ${found.lastUsedAt ? html`last used ${moment(found.lastUsedAt)}` : 'never used'}.`;
+  if (found === undefined) throw noToken();
+  return html`It was ${found.lastUsedAt ? html`last used ${moment(found.lastUsedAt)}` : 'never used'}.`;
 }
 
 const rotateForm = z.object({ before: z.enum(['keep', 'end']) });
@@ -192,5 +193,9 @@ function tokensOf({ ingestTokens }: PageServices): NonNullable<PageServices['ing
 
 function tokenId(text: string | undefined): IngestTokenId {
   if (text !== undefined && isId('it', text)) return text;
-  throw new SightlineError('not_found', 'There is no such ingest token in this organization.');
+  throw noToken();
+}
+
+function noToken(): SightlineError {
+  return new SightlineError('not_found', 'There is no such ingest token in this organization.');
 }
