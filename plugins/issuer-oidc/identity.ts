@@ -40,8 +40,8 @@ const half = /[\uD800-\uDBFF]$/;
  */
 export function identityOf(signed: Claims, rules: IdentityRules, more: Claims = {}): ExternalIdentity | undefined {
   const claims = { ...more, ...signed };
-  const subject = textAt(claims, rules.subject);
-  if (subject === undefined || !subjectPattern.test(subject)) return undefined;
+  const subject = subjectOf(claims, rules);
+  if (subject === undefined) return undefined;
   const { hostedDomains } = rules;
   if (hostedDomains !== undefined && !textsAt(claims, ['hd']).some((domain) => hostedDomains.includes(domain))) {
     throw new SightlineError('forbidden', "Sign in with your company's account: this one is not of its domain.");
@@ -55,6 +55,11 @@ export function identityOf(signed: Claims, rules: IdentityRules, more: Claims = 
     ...(name === undefined || name === '' ? {} : { name }),
     memberships: membershipsOf(claims, email, rules.memberships),
   };
+}
+
+function subjectOf(claims: Claims, rules: Pick<IdentityRules, 'subject'>): string | undefined {
+  const subject = textAt(claims, rules.subject);
+  return subject !== undefined && subjectPattern.test(subject) ? subject : undefined;
 }
 
 /** Claims that the rules read and that are not there, by name. */
@@ -104,22 +109,15 @@ const bearer = 'Bearer';
 /** What Cognito and Hydra call access tokens among others. */
 const accessUses = new Set<unknown>(['access', 'access_token']);
 
-/** Undefined unless person, client and scopes are named: ID tokens have the same keys, and may have the audience. */
+/** Undefined where `whyRefused` says why. */
 export function tokenClaims(payload: JWTPayload, rules: TokenRules): ExternalTokenClaims | undefined {
   const clientId = clientOf(payload);
   const granted = scopeNames(payload);
-  if (clientId === undefined || granted === undefined) return undefined;
-  if (otherTokens.some((name) => Object.hasOwn(payload, name))) return undefined;
-  if (typeof payload['typ'] === 'string' && payload['typ'] !== bearer) return undefined;
-  if (Object.hasOwn(payload, 'token_use') && !accessUses.has(payload['token_use'])) return undefined;
-  // RFC 7662 says Bearer there; of a refresh token WSO2 says what it is.
-  if (textAt(payload, ['token_type'])?.toLowerCase().startsWith('refresh') === true) return undefined;
+  if (clientId === undefined || granted === undefined || whyRefused(payload, rules) !== undefined) return undefined;
   const identity = identityOf(payload, rules.identity);
   if (identity === undefined) return undefined;
   const absent = absentClaims(payload, rules.identity);
   const organization = rules.organization === undefined ? undefined : textAt(payload, rules.organization);
-  // Named by the config, it must be there: the person's only organization would be a guess.
-  if (rules.organization !== undefined && organization === undefined) return undefined;
   return {
     kind: 'external',
     identity: absent.length === 0 ? identity : { ...identity, absent },
@@ -127,6 +125,29 @@ export function tokenClaims(payload: JWTPayload, rules: TokenRules): ExternalTok
     scopes: scopesOf(payload, granted, rules),
     clientId,
   };
+}
+
+/**
+ * For the log, with names of claims alone: what keeps this from being an access token of a person for a client. Undefined for
+ * one that is: ID tokens have the same keys, and may have the audience.
+ */
+export function whyRefused(payload: JWTPayload, { identity, organization }: TokenRules): string | undefined {
+  if (clientOf(payload) === undefined) return `it names no client: ${clientClaims.flat().join(', ')}`;
+  if (scopeNames(payload) === undefined) return 'it has neither scope nor scp';
+  const other = otherTokens.find((name) => Object.hasOwn(payload, name));
+  if (other !== undefined) return `it is an ID token or a logout token: it has ${other}`;
+  if (typeof payload['typ'] === 'string' && payload['typ'] !== bearer) return 'it is no access token by its typ';
+  if (Object.hasOwn(payload, 'token_use') && !accessUses.has(payload['token_use'])) {
+    return 'it is no access token by its token_use';
+  }
+  // RFC 7662 says Bearer there; of a refresh token WSO2 says what it is.
+  if (textAt(payload, ['token_type'])?.toLowerCase().startsWith('refresh') === true) return 'it is a refresh token';
+  if (subjectOf(payload, identity) === undefined) return `it names no person: ${identity.subject.join('.')}`;
+  // Named by the config, it must be there: the person's only organization would be a guess.
+  if (organization !== undefined && textAt(payload, organization) === undefined) {
+    return `it names no organization: ${organization.join('.')}`;
+  }
+  return undefined;
 }
 
 function clientOf(claims: Claims): string | undefined {

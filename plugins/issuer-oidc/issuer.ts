@@ -13,7 +13,7 @@ import { examineProvider } from './examine.ts';
 import { createProvider, type Provider } from './provider.ts';
 import { algorithms, type Settings, settingsOf } from './settings.ts';
 import { createSignIn } from './sign-in.ts';
-import { factsOf, tokenClaims, type TokenRules } from './identity.ts';
+import { factsOf, tokenClaims, whyRefused, type TokenRules } from './identity.ts';
 
 type Credentials = Pick<OidcConfig, 'clientSecret' | 'privateKey' | 'privateKeyId'>;
 
@@ -86,8 +86,9 @@ export function createIssuer(config: OidcConfig, host: IssuerHost): Issuer {
     issuer: settings.issuer,
     ...(audiences === undefined ? {} : { audiences }),
     claims(payload) {
+      const refused = whyRefused(payload, rules);
       logger.debug(
-        factsOf(payload, rules.identity),
+        { ...factsOf(payload, rules.identity), ...(refused !== undefined && { refused }) },
         'The claims of an access token, by name, and the rules of memberships.',
       );
       return tokenClaims(payload, rules);

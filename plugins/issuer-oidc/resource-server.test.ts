@@ -12,6 +12,7 @@ import {
   listen,
   openStore,
   operator,
+  recordingLogger,
   serveIssuer,
   testClock,
   tokenOf,
@@ -19,7 +20,7 @@ import {
   type TestStore,
 } from '../../test/issuer/support.ts';
 import type { Claims } from './claims.ts';
-import { makeOidcIssuer, resource, secret } from './support/issuer.ts';
+import { makeOidcIssuer, resource, secret, type Making } from './support/issuer.ts';
 import { startStandIn, type StandIn } from './support/stand-in.ts';
 import { tokenClaims } from './identity.ts';
 
@@ -46,7 +47,7 @@ afterEach(async () => {
   await provider.stop();
 });
 
-function make(accessTokens?: object, changed: object = {}): Issuer {
+function make(accessTokens?: object, changed: object = {}, making: Making = {}): Issuer {
   return makeOidcIssuer(
     store,
     {
@@ -58,7 +59,7 @@ function make(accessTokens?: object, changed: object = {}): Issuer {
       ...(accessTokens === undefined ? {} : { accessTokens }),
       ...changed,
     },
-    { clock },
+    { clock, ...making },
   );
 }
 
@@ -202,6 +203,22 @@ describe("a provider's access token", () => {
     expect(admitted[0]?.organization).toBe('Acme');
     await expect(verify(await provider.mint(good))).rejects.toMatchObject(refused);
     await expect(verify(await provider.mint({ ...good, org_name: ['Acme'] }))).rejects.toMatchObject(refused);
+  });
+
+  it.each<[string, Claims]>([
+    ['names no client: azp, cid, appid, client_id', { azp: undefined }],
+    ['has neither scope nor scp', { scope: undefined }],
+    ['is an ID token or a logout token: it has at_hash', { at_hash: 'x' }],
+    ['is no access token by its typ', { typ: 'Refresh' }],
+    ['is no access token by its token_use', { token_use: 'id' }],
+    ['is a refresh token', { token_type: 'refresh_token' }],
+    ['names no person: sub', { sub: undefined }],
+    ['names no organization: org_name', { org_name: undefined }],
+  ])('is refused with the reason in the log at level debug: it %s', async (why, claims) => {
+    const { logger, lines } = recordingLogger();
+    const verify = verifier(make({ organization: 'org_name' }, {}, { logger }));
+    await expect(verify(await provider.mint({ ...good, org_name: 'Acme', ...claims }))).rejects.toMatchObject(refused);
+    expect(lines.join('\n')).toContain(`"refused":"it ${why}"`);
   });
 
   it.each<[string, Claims]>([

@@ -78,7 +78,7 @@ export function createIntrospection(options: IntrospectionOptions): Introspect {
       throw invalid('The access token is for another audience.');
     }
     const claims = introspection.claims(payloadOf(data));
-    if (claims === undefined) throw invalid('The access token lacks a claim.');
+    if (claims === undefined) throw invalid('The access token lacks a claim, or is a token of another kind.');
     return { claims, expiresAt: Math.min((exp + clockToleranceSeconds) * 1_000, time + believedMs) };
   };
 }

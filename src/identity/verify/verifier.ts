@@ -112,7 +112,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
     );
     if (isOfAnotherKind(protectedHeader.typ)) throw invalid('The access token is not valid.');
     const claims = trust.claims(payload);
-    if (claims === undefined || payload.exp === undefined) throw invalid('The access token lacks a claim.');
+    if (claims === undefined || payload.exp === undefined)
+      throw invalid('The access token lacks a claim, or is a token of another kind.');
     return { value: { claims: await known(claims) }, expiresAt: (payload.exp + clockToleranceSeconds) * 1_000 };
   }
 
