@@ -70,7 +70,9 @@ describe("an identity provider's person", () => {
 
   it('is refused without an address that the provider vouches for, until they are known', async () => {
     const { email: _none, ...anonymous } = identity({ memberships: [acme] });
-    expect(await refusal(world.people.signInWithIdentity(anonymous))).toMatchObject(refused('forbidden', 'vouch'));
+    expect(await refusal(world.people.signInWithIdentity(anonymous))).toMatchObject(
+      refused('forbidden', 'vouch for an e-mail address, so no account can be found or made. Ask its administrator'),
+    );
     await enter({ memberships: [acme] });
     await expect(world.people.signInWithIdentity(anonymous)).resolves.toBeDefined();
   });

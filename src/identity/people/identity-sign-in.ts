@@ -108,7 +108,8 @@ export function createIdentities({ storage, invitations, trail, logger }: Identi
     if (known !== undefined) return known;
     if (email === undefined) {
       throw forbidden(
-        'Your identity provider does not vouch for an e-mail address, so no account can be found or made.',
+        'Your identity provider does not vouch for an e-mail address, so no account can be found or made. ' +
+          'Ask its administrator to verify yours, and to send it to Sightline as verified.',
       );
     }
     try {
