@@ -133,6 +133,14 @@ it('is tried by hand, shown without its key, and removed', async () => {
   expect(gateway.output()).not.toContain('key=hidden');
 });
 
+it('says why nothing can be sent to a port that HTTP clients keep away from', async () => {
+  const args = ['webhook', 'add', 'http://127.0.0.1:6000/', '--org', 'default'];
+  const { id } = await sightlineJson(directory, args, added);
+  const { stderr } = await sightline(directory, ['webhook', 'test', id, '--org', 'default']);
+  expect(stderr).toContain('HTTP is not sent to its port');
+  await sightline(directory, ['webhook', 'remove', id, '--org', 'default']);
+});
+
 it.each([
   ['ftp://hooks.example.com/', 'none that can be posted to'],
   ['hooks.example.com', 'none that can be posted to'],

@@ -55,11 +55,20 @@ export interface Trouble {
   readonly hint?: string;
 }
 
+/** Of the list in Fetch §2.9, 6000 and 10080 among them; `fetch` gives such a failure no code. */
+function isBlockedPort(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof Error && error.cause.message === 'bad port';
+}
+
 /** Why `fetch` failed, of which it says no more than "fetch failed". */
 export function troubleBehind(error: unknown): Trouble {
   const code = codeBehind(error);
   // As codes are written; else it may be a text.
-  if (code === undefined || !/^[A-Z0-9_]{3,60}$/.test(code)) return { reason: 'no connection' };
+  if (code === undefined || !/^[A-Z0-9_]{3,60}$/.test(code)) {
+    return isBlockedPort(error)
+      ? { reason: 'HTTP is not sent to its port, which belongs to another protocol', hint: 'Use another port.' }
+      : { reason: 'no connection' };
+  }
   const [words, known] = connectionTrouble.get(code) ?? [];
   const hint = unknownAuthority.test(code) ? authorityHint : known;
   return { reason: words === undefined ? code : `${words} (${code})`, code, ...(hint !== undefined && { hint }) };
