@@ -114,7 +114,7 @@ th { font-size: .85rem; color: var(--soft); font-weight: 600; white-space: nowra
 tbody th { color: var(--text); font-size: 1rem; white-space: normal; }
 tbody th small { font-weight: 400; }
 td, tbody th { min-width: 9rem; }
-tbody th:has(small) { min-width: 16rem; }
+tbody th:has(small) { min-width: min(16rem, 60vw); }
 td .actions { margin: 0; }
 tbody tr:last-child > * { border-bottom: 0; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.25rem; margin: 0 0 1.25rem; }
@@ -196,6 +196,7 @@ figcaption { font-weight: 600; font-size: .9rem; margin-bottom: .35rem; }
   .top nav a { padding: .3rem .5rem; }
   .who { margin-left: 0; }
   .card { padding: 1.15rem; }
+  tbody th { min-width: 0; max-width: 60vw; overflow-wrap: break-word; }
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: .6rem; }
   .actions > * { flex: 1 1 auto; }
