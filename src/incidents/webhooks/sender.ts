@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Component, Host } from '../../contract/core/index.ts';
 import type { ClaimedWebhookMessage, Lease, Storage, WebhookOutcome } from '../../contract/storage/index.ts';
-import { openSecret, post } from './webhooks.ts';
+import { post } from './webhooks.ts';
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000];
 
@@ -63,8 +63,8 @@ export function createWebhookSender(options: WebhookSenderOptions): Pick<Compone
   async function attempt(message: ClaimedWebhookMessage): Promise<WebhookOutcome> {
     const { webhook } = message;
     const failure = await post({
-      url: webhook.url,
-      secret: openSecret(vault, webhook.id, webhook.sealedSecret),
+      webhook,
+      vault,
       id: message.id,
       body: messageBody(message, authUrl),
       now: now(),

@@ -67,8 +67,8 @@ export function createWebhooks({ storage, vault, now }: Pick<IssuerHost, 'storag
       const webhook = await find(organizationId, id);
       const time = now();
       return post({
-        url: webhook.url,
-        secret: openSecret(vault, webhook.id, webhook.sealedSecret),
+        webhook,
+        vault,
         id: newId('whm', time.getTime()),
         body: JSON.stringify({ type: 'webhook.test', timestamp: time.toISOString(), data: {} }),
         now: time,
@@ -76,10 +76,6 @@ export function createWebhooks({ storage, vault, now }: Pick<IssuerHost, 'storag
       });
     },
   };
-}
-
-export function openSecret(vault: Vault, id: WebhookId, sealed: string): string {
-  return Buffer.from(vault.open(sealed, context(id))).toString();
 }
 
 function context(id: WebhookId): string {
@@ -127,18 +123,24 @@ const plainHeaders = { 'content-type': 'application/json', 'user-agent': 'Sightl
 
 /** One attempt: undefined on success, else the reason, without any text of the receiver. */
 export async function post(attempt: {
-  readonly url: string;
-  readonly secret: string;
+  readonly webhook: Pick<Webhook, 'id' | 'url' | 'sealedSecret'>;
+  readonly vault: Vault;
   /** The receiver's means to tell a repetition. */
   readonly id: string;
   readonly body: string;
   readonly now: Date;
   readonly signal: AbortSignal;
 }): Promise<string | undefined> {
-  const { url, secret, id, body, now, signal } = attempt;
+  const { webhook, vault, id, body, now, signal } = attempt;
+  let secret;
+  try {
+    secret = Buffer.from(vault.open(webhook.sealedSecret, context(webhook.id))).toString();
+  } catch {
+    return 'its secret does not open with this master key: remove the webhook, and add it again';
+  }
   const deadline = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await fetch(url, {
+    const response = await fetch(webhook.url, {
       method: 'POST',
       headers: { ...plainHeaders, ...signedHeaders(secret, id, now, body) },
       body,
