@@ -218,6 +218,14 @@ describe('advice', () => {
       'SELECT 1 FROM otel.spans WHERE duration_nano > 500ms AND duration_nano < 1.5 seconds',
       'SELECT 1 FROM otel.spans WHERE duration_nano > 500000000 AND duration_nano < 1500000000',
     ],
+    [
+      'SELECT s.duration_ms FROM spans s WHERE latency_ms > 500 AND duration_us > 7 AND 1 < s.duration_seconds',
+      'SELECT (s.duration_nano / 1e6) FROM otel.spans s WHERE (duration_nano / 1e6) > 500 AND (duration_nano / 1e3) > 7 AND 1 < (s.duration_nano / 1e9)',
+    ],
+    [
+      'SELECT max(duration), max(duration_ns) FROM spans',
+      'SELECT max(duration_nano), max(duration_nano) FROM otel.spans',
+    ],
   ])('mends %s', (sql, mended) => {
     expect(cured(sql)?.sql).toBe(mended);
   });

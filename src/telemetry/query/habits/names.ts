@@ -1,5 +1,6 @@
 import { byNames, itemFields, tableNames, type TableName } from '../../../contract/telemetry/index.ts';
 import { nearest } from '../nearest.ts';
+import { nanoseconds } from './times.ts';
 import { callAt, closing, isName, textOf, write, type Cure, type Statement, type Token } from './tokens.ts';
 
 /** What a table is called elsewhere says what it holds: `otel_traces`, `default.otel_logs`, `metrics_gauge`. */
@@ -96,7 +97,25 @@ export function columnOtherwise(tokens: readonly Token[], at: number, statement:
   if (list?.fields.includes(token.text) === true) return undefined;
   // As it was written: of `TraceId` the words can be told.
   const [near] = nearest(token.kind === 'word' ? sql.slice(token.start, token.end) : token.text, columns);
-  return near === undefined ? undefined : unsaid(statement, token, token, near);
+  if (near === undefined) return undefined;
+  const first = before === '.' ? tokens[at - 2] : token;
+  const scale = near === 'duration_nano' ? scaleOf(token.text) : 1;
+  // A bound in milliseconds that is compared with nanoseconds holds for every span.
+  return scale > 1 && first !== undefined
+    ? write(
+        statement,
+        first,
+        token,
+        `(${sql.slice(first.start, token.start)}${near} / 1e${Math.log10(scale)})`,
+        `${near} is a number of nanoseconds. `,
+      )
+    : unsaid(statement, token, token, near);
+}
+
+/** Nanoseconds in the unit that `duration_ms` or `latency_seconds` ends with. */
+function scaleOf(name: string): number {
+  const unit = /(?:_?([mu]s|ns)|_(s)(?:ec(?:ond)?s?)?)$/.exec(name);
+  return nanoseconds[unit?.[1] ?? unit?.[2] ?? ''] ?? 1;
 }
 
 /** `TIMESTAMP '…'`, `time::date`, `CAST(time AS date)`, `timestamp WITH TIME ZONE`, `EXTRACT(DATE FROM time)`. */

@@ -215,7 +215,7 @@ export function timeAsNumber(tokens: readonly Token[], at: number, statement: St
   return write(statement, number, number, moment, 'Times are timestamps. ');
 }
 
-const nanoseconds: Readonly<Record<string, number>> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, m: 6e10, h: 3.6e12 };
+export const nanoseconds: Readonly<Record<string, number>> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, m: 6e10, h: 3.6e12 };
 const wordUnits: Readonly<Record<string, string>> = {
   microsecond: 'us',
   millisecond: 'ms',
