@@ -226,6 +226,10 @@ describe('advice', () => {
       'SELECT max(duration), max(duration_ns) FROM spans',
       'SELECT max(duration_nano), max(duration_nano) FROM otel.spans',
     ],
+    [
+      "SELECT 1 FROM spans WHERE time > now() - 30 * INTERVAL '1 minute'",
+      "SELECT 1 FROM otel.spans WHERE time > now() - 30 * INTERVAL '1 minute'",
+    ],
   ])('mends %s', (sql, mended) => {
     expect(cured(sql)?.sql).toBe(mended);
   });

@@ -182,7 +182,8 @@ export function beforeNow(tokens: readonly Token[], at: number, statement: State
     const span = spanOf(amount.text);
     return span && write(statement, token, amount, writer.ago(span.count, span.unit));
   }
-  if (amount?.kind !== 'number') return undefined;
+  // Of `30 * INTERVAL '1 minute'` the number alone is no time.
+  if (amount?.kind !== 'number' || word?.text === '*') return undefined;
   const unit = word?.kind === 'word' ? unitNamed(word.text) : undefined;
   if (unit !== undefined) return write(statement, token, word, writer.ago(Number(amount.text), unit));
   const plain = /^(sysdate|getdate|current_date)$/.test(token.text) ? 'day' : 'second';
