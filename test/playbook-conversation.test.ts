@@ -172,3 +172,17 @@ describe('where it began before the hour that was compared', () => {
     expect(answer).not.toMatch(never);
   });
 });
+
+describe('where what fails never reaches the service that is asked about', () => {
+  let chat: Conversation;
+  beforeAll(async () => {
+    const shop = await loadShop(harness.telemetry, { scenario: 'feature-flag', seed: 2, minutes: 60, end: noon });
+    chat = new Conversation(agent, shop, noon);
+  }, 60_000);
+
+  it('its usual failures hide nothing', async () => {
+    const { answer } = await chat.fork().say('Does payment fail for some orders?');
+    expect(answer).toMatch(/^\*\*`checkout` is failing\*\*/);
+    expect(answer).toContain('`payment` itself fails no more and is no slower than before.');
+  });
+});

@@ -181,14 +181,19 @@ function basisOf({ steps }: Notebook, suspects: readonly Suspect[]): string {
   return tableNames.filter((table) => asked.some(({ sql }) => sql.includes(`otel.${table}`))).join(' and ');
 }
 
+/** Failures beyond the usual that make a suspect. */
+const leastExcess = 3;
+
 async function* suspectOfErrors(scene: Scene, latency: LatencyShift | undefined): Step<Suspect | undefined> {
+  const { focus } = scene;
   let origins = yield* errorOrigins(scene);
-  // A call that never arrives leaves no span in the service that is asked about.
-  if (origins.origins.length === 0 && scene.focus.services.length > 0 && !scene.focus.only) {
-    origins = yield* errorOrigins({ ...scene, focus: { ...scene.focus, services: [] } });
+  let origin = mostFailing(origins);
+  // A call that never arrives leaves no span in the service that is asked about, and what always fails there is no news.
+  if ((origin?.excess ?? 0) < leastExcess && focus.services.length > 0 && !focus.only) {
+    origins = yield* errorOrigins({ ...scene, focus: { ...focus, services: [] } });
+    origin = mostFailing(origins);
   }
-  const origin = mostFailing(origins);
-  if (origin === undefined || origin.excess < 3) return undefined;
+  if (origin === undefined || origin.excess < leastExcess) return undefined;
   const called = isCall(origin.kind) ? yield* callees(scene, { ...origin, failed: true }) : undefined;
   return blameForErrors(origin, origins, called, latency);
 }
