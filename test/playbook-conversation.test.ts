@@ -57,6 +57,21 @@ describe('in a chat where something was found', () => {
     for (const said of expected) expect(answer).toMatch(said);
   });
 
+  it.each([
+    ['is it fixed?', /^No, it is still going on: \d+ of \d+ /],
+    ['is it still going on?', /^Yes, it is still going on: \d+ of \d+ /],
+    ['is checkout still ok?', /^No, it is still going on: \d+ of \d+ /],
+    ['do checkouts still fail?', /^Yes, it is still going on: \d+ of \d+ /],
+    ['when did it end?', /^It is still going on: \d+ of \d+ /],
+    [
+      'is it getting worse?',
+      /^It is still going on: (\d+ of \d+) .* 11:49 UTC to 2026-03-01 11:59 UTC\. \[E\d+\] From 2026-03-01 11:39 UTC to 2026-03-01 11:49 UTC it was \d+ of \d+ /,
+    ],
+  ])('%s says whether it goes on', async (text, says) => {
+    const { answer } = await chat.fork().say(text);
+    expect(answer).toMatch(says);
+  });
+
   it('shows one trace that failed where that is asked for', async () => {
     const { answer, steps } = await chat.say('show me one failing trace');
     expect(steps).toEqual([]);

@@ -1,5 +1,6 @@
 import type { Asks } from '../question/asks.ts';
 import { names as isNamed } from '../question/question.ts';
+import type { TimeRange } from '../question/time-range.ts';
 import { isOver } from '../question/windows.ts';
 import type { Step } from '../scene.ts';
 import { between, cited, code, milliseconds, moment, names } from '../sql.ts';
@@ -237,7 +238,7 @@ const lately = 10 * 60_000;
 async function* state(look: Look, found: Found): Step<string> {
   const none = nothing(found);
   if (none !== undefined) return `${none} So there is nothing to be fixed.`;
-  const { desk, last, today } = look;
+  const { desk, last, today, text } = look;
   const worse = worseOf(found);
   const bad = badSpans(desk, worse);
   if (bad === undefined) {
@@ -245,14 +246,16 @@ async function* state(look: Look, found: Found): Step<string> {
   }
   const end = new Date(last.getTime() + 1);
   const range = { start: new Date(end.getTime() - lately), end };
-  const { rows, evidenceId } = yield* tally(desk, {
-    question: 'Is it still going on?',
-    range,
-    by: ['s.service_name', 's.name'],
-    where: [bad.which],
-    failed: bad.bad,
-    order: 'failures',
-  });
+  const counts = (stretch: TimeRange) =>
+    tally(desk, {
+      question: 'Is it still going on?',
+      range: stretch,
+      by: ['s.service_name', 's.name'],
+      where: [bad.which],
+      failed: bad.bad,
+      order: 'failures',
+    });
+  const { rows, evidenceId } = yield* counts(range);
   const [row] = rows;
   const ended = `The telemetry ends at ${moment(last)}, so whether it is fixed now is not known.`;
   if (row === undefined) return `I cannot tell: none of these requests came ${between(range)}.${cited(evidenceId)}`;
@@ -264,5 +267,16 @@ async function* state(look: Look, found: Found): Step<string> {
   if (isOver(last, today)) {
     return goesOn ? `${ended} It was still going on then: ${counted}` : `${ended} By then it was over: ${counted}`;
   }
-  return goesOn ? `No, it is still going on: ${counted}` : `It looks fixed: ${counted}`;
+  const isAffirmed =
+    /^(?!.*\b(?:fixed|ok(?:ay)?|fine|healthy|working|up)\b).*\b(?:still|ongoing|going on|happening)\b/is.test(text);
+  if (!goesOn) return `${isAffirmed ? 'No, it' : 'It'} looks fixed: ${counted}`;
+  const isOpen = /\bgetting\b|\bwhen\b/i.test(text);
+  const went = `${isOpen ? 'It' : isAffirmed ? 'Yes, it' : 'No, it'} is still going on: ${counted}`;
+  if (!/\bgetting\b/i.test(text)) return went;
+  const earlier = { start: new Date(range.start.getTime() - lately), end: range.start };
+  const past = yield* counts(earlier);
+  const same = past.rows.find((one) => one.names.join(' ') === row.names.join(' '));
+  return same === undefined
+    ? went
+    : `${went} From ${moment(earlier.start)} to ${moment(earlier.end)} it was ${same.failed} of ${same.calls} (${milliseconds(same.median)} at the median).${cited(past.evidenceId)}`;
 }
