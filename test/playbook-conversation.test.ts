@@ -61,6 +61,8 @@ describe('in a chat where something was found', () => {
     ['is it fixed?', /^No, it is still going on: \d+ of \d+ /],
     ['is it still going on?', /^Yes, it is still going on: \d+ of \d+ /],
     ['is checkout still ok?', /^No, it is still going on: \d+ of \d+ /],
+    ['is catalog still ok?', /^Yes: `catalog` is well, no worse than before/],
+    ['has catalog recovered?', /^`catalog` is well, no worse than before/],
     ['do checkouts still fail?', /^Yes, it is still going on: \d+ of \d+ /],
     ['when did it end?', /^It is still going on: \d+ of \d+ /],
     [

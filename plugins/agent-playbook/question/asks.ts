@@ -181,7 +181,7 @@ const direct: readonly (readonly [
   [
     'state',
     [
-      /\b(?:is|are|has|have|did) (?:it|this|that|they|the \w+|everything)?\s?(?:been )?(?:now |already |really )?(?:fixed|resolved|solved|over|recovered|stopped?|gone|better|ended|back to normal)\b/i,
+      /\b(?:is|are|has|have|did) (?:(?:the )?[\w./-]+)?\s?(?:been )?(?:now |already |really )?(?:fixed|resolved|solved|over|recover(?:ed)?|stopped?|gone|better|ended|back to normal)\b/i,
       /\bstill\b/i,
       /\b(?:ongoing|going on|happening) ?(?:right )?(?:now)?\W*$/i,
       /\bgetting (?:any )?(?:better|worse)\b|\bwhen (?:did|does|will|was) (?:it|this|that) (?:be )?(?:end|stop|over|fixed|resolved)/i,
