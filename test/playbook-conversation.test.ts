@@ -197,6 +197,24 @@ describe('where what fails never reaches the service that is asked about', () =>
     chat = new Conversation(agent, shop, noon);
   }, 60_000);
 
+  it.each([
+    ['is payment also broken?', /^No: `payment` is well, no worse than before/],
+    ['why not payment?', /^No: `payment` is no worse than before/],
+    ['is it payment or checkout?', /^Yes, by what was found/],
+    [
+      'are free customers affected?',
+      /^With `app\.user\.tier=free`, 0 of \d+ requests to `checkout` .* Of the others 18 of \d+ failed/,
+    ],
+    ['are enterprise customers affected?', /^With `app\.user\.tier=enterprise`, 17 of \d+ requests to `checkout`/],
+    ['is my aunt affected?', /^\d+ of \d+ users/],
+    ['is checkout failing because of payment?', /^No: `payment` is no worse than before/],
+    ['did the traffic increase?', /^No: traffic is not much more than before/],
+  ])('%s is answered by what was found', async (text, says) => {
+    const other = chat.fork();
+    await other.say('Why can enterprise customers not order?');
+    expect((await other.say(text)).answer).toMatch(says);
+  });
+
   it('its usual failures hide nothing', async () => {
     const { answer } = await chat.fork().say('Does payment fail for some orders?');
     expect(answer).toMatch(/^\*\*`checkout` is failing\*\*/);

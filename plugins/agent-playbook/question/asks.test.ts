@@ -110,7 +110,20 @@ describe('what a message asks for', () => {
       'what changed?',
     ].map((text) => [text, 'changes']),
     ...['who is affected?', 'how many users?', 'which countries are affected?'].map((text) => [text, 'affected']),
-    ...['is payment ok?', 'is the database slow?', 'how is cart doing?'].map((text) => [text, 'health']),
+    ...[
+      'is payment ok?',
+      'is the database slow?',
+      'how is cart doing?',
+      'and is payment also broken?',
+      'is cart affected too?',
+      'are free customers affected?',
+    ].map((text) => [text, 'health']),
+    ...[
+      'why not catalog?',
+      'why not kafka itself?',
+      'is cart slow because of payment?',
+      'did the traffic increase?',
+    ].map((text) => [text, 'blame']),
     ...[
       'only checkout',
       'just catalog',

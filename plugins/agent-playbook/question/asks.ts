@@ -101,6 +101,7 @@ const orders = [
 ];
 
 const subject = String.raw`(?:users?|customers?|clients?|tenants?|accounts?|people|visitors?|persons?)`;
+const adverbs = String.raw`(?:(?:still|also|really|even|actually|currently|now|too) )*`;
 const lead = String.raw`^(?:(?:and|but|so|or|ok(?:ay)?|hm+)[,\s]+)*`;
 
 /** The first that fits is taken; `what` is the first group of a pattern. */
@@ -150,6 +151,15 @@ const direct: readonly (readonly [
     ],
   ],
   [
+    'health',
+    [
+      new RegExp(
+        `${lead}(?:is|are|was|were) (?:the |our )?(?!(?:any|every|some|it|this|that|these|those|all|there|they|we|you)\\w*\\b)([\\w./ -]+?) ${adverbs}(?:affected|impacted|hit)(?: (?:too|as well|by \\w+))?\\W*$`,
+        'i',
+      ),
+    ],
+  ],
+  [
     'affected',
     [
       new RegExp(`\\bhow many (${subject})\\b`, 'i'),
@@ -163,6 +173,12 @@ const direct: readonly (readonly [
   [
     'blame',
     [
+      new RegExp(
+        `${lead}why (?:not|isn't it|is it not) (?:the |an? |our )?(?!(?:roll|revert|restart|scale|just)\\b)(.+?)(?: itself)?\\W*$`,
+        'i',
+      ),
+      /^(?:is|are|was|were|do|does|did) .{1,60}? (?:because of|due to|caused by) (?:the |an? |our )?(.+?)\W*$/i,
+      /^(?:did|has|have|is|was) (?:the |our |there )?(?:more )?(traffic|load|demand)\b/i,
       new RegExp(
         `${lead}(?:is|was|could|can|might|may) (?:it|this|that)(?: be| really| only| just| maybe)* (?:because of |due to |caused by )?(?:(?:the|an?|our) )?(?!(?:still|fixed|over|resolved|solved|gone|down|up|slow|ok|broken|bad|getting|back|working|happening|going)\\b)(.+?)\\W*$`,
         'i',
@@ -217,7 +233,10 @@ const direct: readonly (readonly [
   [
     'health',
     [
-      /^(?:is|are) (?:the )?(?!(?:any|every|some|it|this|that|all|there)\w*\b)([\w./-]+)(?: service)? (?:still )?(?:ok(?:ay)?|fine|healthy|well|up|down|slow|failing|broken|affected|working|all ?right)\b/i,
+      new RegExp(
+        `${lead}(?:is|are) (?:the )?(?!(?:any|every|some|it|this|that|all|there)\\w*\\b)([\\w./-]+)(?: service)? ${adverbs}(?:ok(?:ay)?|fine|healthy|well|up|down|slow|failing|broken|working|all ?right)\\b`,
+        'i',
+      ),
       /^how (?:is|are) (?:the )?([\w./-]+)(?: service)?(?: doing)?\W*$/i,
       /\b(?:error rate|latency|p\d\d|median|failure rate) (?:of|for|in) (?:the )?([\w./-]+)/i,
     ],

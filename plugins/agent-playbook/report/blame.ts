@@ -18,7 +18,9 @@ const release = /\b(?:versions?|releases?|deploy\w*|rollout|canary|upgrade|updat
 
 /** `is it the database?`, `is the cart release to blame?`: yes or no, by which evidence, and what it is instead. */
 export async function* blame(look: Look, found: Found, what: string): Step<string | undefined> {
-  const service = look.known.find((name) => isNamed(what, name) || name.toLowerCase() === what);
+  const services = look.known.filter((name) => isNamed(what, name) || name.toLowerCase() === what);
+  // `is it cart or payment?`
+  const service = services.find((name) => name === found.conclusion.service) ?? services[0];
   if (release.test(what)) return yield* ofRelease(look, found, service);
   if (service !== undefined) return yield* ofService(look, found, service);
   if (stores.test(what))

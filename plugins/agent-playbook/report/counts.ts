@@ -10,6 +10,8 @@ import { badSpans, feltBy, howBad, nothing, sinceThen, worseOf, type Found, type
 /** Keys of attributes that say whose request it was, without what groups people. */
 const people = String.raw`(?i)(^|[._])(enduser|user|customer|tenant|account|member|org|organi[sz]ation|client)([._]?id)?$`;
 
+const anybody = /^(?:users?|customers?|clients?|tenants?|accounts?|people|visitors?|persons?|orders?|checkouts?)$/;
+
 export async function* affected(look: Look, found: Found, what: string): Step<string> {
   const { desk } = look;
   const worse = worseOf(found);
@@ -23,9 +25,7 @@ export async function* affected(look: Look, found: Found, what: string): Step<st
   if (/^(?:services?|operations?|endpoints?|requests?|calls?|components?)$/.test(what)) {
     return `${felt[0] ?? ''}.${cited(...worse.evidenceIds)}${felt.length < 2 ? '' : `\n\nAlso:\n${bullets(felt.slice(1))}`}`;
   }
-  const isGroup =
-    what !== '' &&
-    !/^(?:users?|customers?|clients?|tenants?|accounts?|people|visitors?|persons?|orders?|checkouts?)$/.test(what);
+  const isGroup = what !== '' && !anybody.test(what);
   if (isGroup) return yield* affectedGroups(look, bad, range, what);
   const counted = yield* tally(desk, {
     question: 'How many users, customers or tenants are affected?',
@@ -121,6 +121,16 @@ export async function* withValue({ desk, windows, found }: Look, value: string):
     whole &&
     `Of the others ${whole.failed - most.failed} of ${whole.calls - most.calls} ${how}.${cited(all.evidenceId)}`;
   return `With ${code(`${key}=${value}`, 120)}, ${most.failed} of ${most.calls} requests to ${where} ${how} ${between(range)} (${percent(most.failed / most.calls)}).${cited(own.evidenceId)}${others ? ` ${others}` : ''}`;
+}
+
+/** `are free customers affected?`: by the first word that is a value of an attribute, else all of them. */
+export async function* affectedOnly(look: Look, found: Found, what: string): Step<string> {
+  const words = what.split(/[^\w./-]+/).filter((word) => word.length > 1 && !anybody.test(word));
+  for (const word of nothing(found) === undefined ? words : []) {
+    const told = yield* withValue(look, word);
+    if (told !== undefined) return told;
+  }
+  return yield* affected(look, found, '');
 }
 
 const requests = "s.kind IN ('SERVER', 'CONSUMER')";

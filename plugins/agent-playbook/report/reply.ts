@@ -10,7 +10,7 @@ import { tally } from '../steps/tally.ts';
 import { describeVersion, newVersions } from '../steps/versions.ts';
 import { bullets } from './answer.ts';
 import { blame } from './blame.ts';
-import { affected, count, failing, health, slowest } from './counts.ts';
+import { affected, affectedOnly, count, failing, health, slowest } from './counts.ts';
 import { oneTrace } from './examples.ts';
 import {
   badSpans,
@@ -55,7 +55,7 @@ export async function* reply(asks: Asks, look: Look): Step<string | undefined> {
     case 'count':
       return yield* count(look, asks.what);
     case 'health':
-      return (yield* health(look, asks.what)) ?? (look.found && (yield* blame(look, look.found, asks.what)));
+      return (yield* health(look, asks.what)) ?? (look.found && (yield* ofOther(look, look.found, asks.what)));
     case 'trace':
       return yield* oneTrace(look, asks.what);
     case 'changes':
@@ -84,6 +84,12 @@ export async function* reply(asks: Asks, look: Look): Step<string | undefined> {
     default:
       return undefined;
   }
+}
+
+/** Of what is no service. */
+async function* ofOther(look: Look, found: Found, what: string): Step<string | undefined> {
+  const isAffected = /\b(?:affected|impacted|hit)\b/i.test(look.text);
+  return yield* isAffected ? affectedOnly(look, found, what) : blame(look, found, what);
 }
 
 async function* onset(look: Look, found: Found): Step<string> {
