@@ -208,6 +208,9 @@ describe('where what fails never reaches the service that is asked about', () =>
     ['are enterprise customers affected?', /^With `app\.user\.tier=enterprise`, 17 of \d+ requests to `checkout`/],
     ['is my aunt affected?', /^\d+ of \d+ users/],
     ['is checkout failing because of payment?', /^No: `payment` is no worse than before/],
+    ['in one sentence', /^\d+ % of the added failures begin in `checkout`[^\n]*\(\w+ confidence\)$/],
+    ['should we roll back?', /^- No new version of `checkout` was seen .*, so rolling it back is unlikely to help/],
+    ['what percentage of orders fail?', /^18 of 77 users .*: 18 of 77 requests/],
     ['did the traffic increase?', /^No: traffic is not much more than before/],
   ])('%s is answered by what was found', async (text, says) => {
     const other = chat.fork();

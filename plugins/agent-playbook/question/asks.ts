@@ -129,7 +129,10 @@ const direct: readonly (readonly [
   ],
   [
     'summary',
-    [/\b(?:sum+ary|summari[sz]e|sum (?:it|this) up|tl;?dr|recap|in short|status update|hand-?over|brief me)\b/i],
+    [
+      /^what happened\W*$|\b(?:(?:in )?(?:one|a single) (?:sentence|line)|one-liner|status page|post-?mortem|(?:tell|say to|inform) (?:the |our |my )?(?:customers|users|boss|manager|management|stakeholders|team))\b/i,
+      /\b(?:sum+ary|summari[sz]e|sum (?:it|this) up|tl;?dr|recap|in short|status update|hand-?over|brief me)\b/i,
+    ],
   ],
   [
     'advice',
@@ -165,7 +168,7 @@ const direct: readonly (readonly [
       new RegExp(`\\bhow many (${subject})\\b`, 'i'),
       /\b(?:which|what) ([a-z]+) (?:is|are|were|was) (?:\w+ )?(?:affected|impacted|hit)\b/i,
       /\b(?:affected|impact(?:ed)?|blast radius|how (?:bad|big|severe|widespread))\b/i,
-      /\bhow many ([a-z]+) (?:\w+ )?(?:failed|fail|are failing|broke)\b/i,
+      /\b(?:how many|(?:what|which) (?:percentage|percent|share|fraction|proportion) of(?: the| our| all)?) ([a-z]+) (?:\w+ )?(?:failed|fail|failing|broke|lost|late|slow|delayed|missing|stuck)\b/i,
       new RegExp(`\\bwh(?:ich|at) (${subject})\\b`, 'i'),
       /^(?:(?:and|but) )?which ((?!(?:one|time|day|version|release|build|deploy\w*|way)s?\b)[a-z]+)\W*$/i,
     ],
@@ -223,6 +226,7 @@ const direct: readonly (readonly [
     [
       /\bwhat(?:'s| is| has| was| else)? (?:have |has )?(?:changed|new|different|deployed|released)\b/i,
       /\bwhen (?:was|were|did) .*\b(?:deploy|releas|roll)/i,
+      /^(?:was|were|is|are|did|has|have) .*(?:\b(?:flags?|toggles?|config\w*)\b.* (?:chang|turn|flip|switch|enabl|disabl|toggl)\w*|\bnew (?:versions?|releases?)\W*$)/i,
       /\b(?:did|has|have) (?:any|some)(?:one|body) (?:chang|deploy|releas|roll|flip|toggl|turn)\w*/i,
       /\b(?:was|were|is|has|did) (?:anything|something) (?:been |get )?(?:deployed|released|changed?|rolled out)\b/i,
       /\b(?:was|were|is|are|any) (?:there )?(?:an?|any|some)? ?(?:new |recent )?(?:deploy(?:ment|s|ed)?|releases?|rollouts?|changes?)\b/i,
@@ -263,7 +267,7 @@ function readDirect(text: string): Asks | undefined {
 
 const doubts = [
   /^(?:(?:but|and|so)\s+)?why(?:\s+(?:is that|so|that|do you (?:think|say) (?:so|that|this)))?\W*$/i,
-  /^(?:how do you know|how come|explain|are you (?:really )?sure|really|prove it|show (?:me )?(?:the |your )?evidence)\b[^.!?]{0,40}\W*$/i,
+  /^(?:how do you know|how come|explain|are you (?:really )?(?:sure|certain|confident|positive)|really|prove it|show (?:me )?(?:the |your )?evidence)\b[^.!?]{0,40}\W*$/i,
   /\bwhat (?:makes you (?:think|say)|is (?:the|your) evidence)\b/i,
 ];
 
@@ -277,7 +281,7 @@ function asksForReasons(text: string, { conclusion: { service } }: EarlierInvest
 
 const investigable = [
   /\b(?:only|just|again|check|look|investigate|analy[sz]e|compare[d]?|focus|try|retry)\b/i,
-  /\b(?:wrong|fail\w*|errors?|slow\w*|broken?|breaks?|down|latenc\w+|time-?outs?|crash\w*|spikes?|problems?|issues?|incident|cause|all services|everything)\b/i,
+  /\b(?:wrong|fail\w*|errors?|slow\w*|broken?|breaks?|down|latenc\w+|time-?outs?|crash\w*|spikes?|problems?|issues?|incident|outages?|happen\w*|cause|all services|everything)\b/i,
 ];
 
 /** Only another time: `and yesterday?`, `since 14:00`. */

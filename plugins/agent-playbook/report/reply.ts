@@ -187,7 +187,9 @@ async function* advice(look: Look, found: Found): Step<string> {
   const own = added.filter((one) => one.service === service && one.previous !== '');
   const dependency = outside(found);
   const whose = code(service, 60);
+  const isBack = own.length === 0 && /\broll|\brevert/i.test(look.text);
   const steps = [
+    ...(isBack ? [notNew(look, service, evidenceId)] : []),
     ...own.map(
       (one) =>
         `Roll back ${whose} from ${code(one.version, 60)} to ${code(one.previous, 60)}: it is new since ${moment(one.first)}.${cited(evidenceId)} Rolling back is the fastest test of whether the release is to blame.`,
@@ -206,6 +208,10 @@ async function* advice(look: Look, found: Found): Step<string> {
   return `${bullets(steps)}\n\nBecause: ${gist(found)}${sure}`;
 }
 
+function notNew({ windows }: Look, service: string, evidenceId: string): string {
+  return `No new version of ${code(service, 60)} was seen ${between(windows.now)}, so rolling it back is unlikely to help.${cited(evidenceId)}`;
+}
+
 async function* order(look: Look): Step<string> {
   const reads = 'That I cannot do: I only read telemetry, and change, restart, delete and send nothing.';
   const isBack = /\broll|\brevert|\bundo|\bdeploy/i.test(look.text);
@@ -218,7 +224,7 @@ async function* order(look: Look): Step<string> {
   const { added, evidenceId } = yield* newVersions({ ...look.desk, windows: look.windows });
   const own = added.filter((one) => one.service === service);
   return own.length === 0
-    ? `${reads}\n\nNo new version of ${code(service, 60)} was seen ${between(look.windows.now)}, so rolling it back is unlikely to help.${cited(evidenceId)}`
+    ? `${reads}\n\n${notNew(look, service, evidenceId)}`
     : `${reads}\n\nWhat you would go back from: ${own.map(describeVersion).join('; ')}.${cited(evidenceId)}`;
 }
 
@@ -226,6 +232,7 @@ async function* summary(look: Look, found: Found): Step<string> {
   const none = nothing(found);
   if (none !== undefined) return none;
   const { service, confidence, claims } = found.conclusion;
+  if (/\b(?:sentence|line|one-liner)\b/i.test(look.text)) return `${gist(found)} (${confidence} confidence)`;
   const { failing, slow, evidenceIds } = worseOf(found);
   const { added, evidenceId } = yield* newVersions({ ...look.desk, windows: look.windows });
   const hit = feltBy({ failing: failing.slice(0, 2), slow: slow.slice(0, 2) });
