@@ -224,3 +224,19 @@ describe('where what fails never reaches the service that is asked about', () =>
     expect(answer).toContain('`payment` itself fails no more and is no slower than before.');
   });
 });
+
+describe('where somebody wondered whether anything is wrong', () => {
+  let chat: Conversation;
+  beforeAll(async () => {
+    const shop = await loadShop(harness.telemetry, { scenario: 'short-blip', seed: 3, minutes: 60, end: noon });
+    chat = new Conversation(agent, shop, noon);
+    expect((await chat.say('An alert went away. Is anything still wrong?')).service).toBe('');
+  }, 60_000);
+
+  it.each(['look at 11:20 to 12:00', 'did cart fail between 11:20 and 12:00?', 'any errors in cart since 11:30?'])(
+    '%s makes no fault of a line that is worded anew',
+    async (text) => {
+      expect((await chat.fork().say(text)).service).toBe('');
+    },
+  );
+});

@@ -173,8 +173,10 @@ async function* answer(
   };
 
   // Whether anything is wrong is asked by those who do not know it.
-  const wondering = /\b(?:is|are) (?:any|every|some|all|there any)/i.test(question.text);
-  const wrong = !wondering && /\bwrong\b|\bfail|\bbroke|\bslow|\bdown\b/i.test(question.texts.join(' '));
+  const wondering = /\b(?:is|are) (?:any|every|some|all|there any)|^\s*(?:any|did|has|have|was|were)\b/i;
+  const wrong = question.texts.some(
+    (text) => !wondering.test(text) && /\bwrong\b|\bfail|\bbroke|\bslow|\bdown\b/i.test(text),
+  );
   const isNamed = question.range !== undefined && question.range.rough === undefined;
   const said = assignment.incident !== undefined || (isNamed && wrong);
   let scene: Scene = {
