@@ -208,6 +208,15 @@ describe('where what fails never reaches the service that is asked about', () =>
     ['are enterprise customers affected?', /^With `app\.user\.tier=enterprise`, 17 of \d+ requests to `checkout`/],
     ['is my aunt affected?', /^\d+ of \d+ users/],
     ['is checkout failing because of payment?', /^No: `payment` is no worse than before/],
+    [
+      'could it be the card gateway?',
+      /^No: calls to `card gateway` fail no more and are no slower than before. `payment` to `api\.cardgate\.example`/,
+    ],
+    ['is it a retry storm?', /^I cannot tell: no call to `retry storm` .*\n\nWhat was found: \d+ % of/],
+    [
+      'which services are not affected?',
+      /^No operation of (?!.*`(?:checkout|frontend)`).*`payment`.* fails more or is slower/,
+    ],
     ['in one sentence', /^\d+ % of the added failures begin in `checkout`[^\n]*\(\w+ confidence\)$/],
     ['should we roll back?', /^- No new version of `checkout` was seen .*, so rolling it back is unlikely to help/],
     ['what percentage of orders fail?', /^18 of 77 users .*: 18 of 77 requests/],
@@ -240,3 +249,11 @@ describe('where somebody wondered whether anything is wrong', () => {
     },
   );
 });
+
+it('no service is well that was found to fail, however few its requests are', async () => {
+  const shop = await loadShop(harness.telemetry, { scenario: 'region-only', seed: 10, minutes: 60, end: noon });
+  const chat = new Conversation(agent, shop, noon);
+  expect((await chat.say('Why do orders fail?')).service).toBe('shipping');
+  expect((await chat.fork().say('is checkout ok?')).answer).toMatch(/^No: `checkout` is worse than before\. 15 of 54/);
+  expect((await chat.fork().say('is it checkout?')).answer).toMatch(/^No: `checkout` is worse than before, but/);
+}, 60_000);

@@ -2,8 +2,9 @@ import { readRows } from '../notebook.ts';
 import { names as isNamed } from '../question/question.ts';
 import type { Step } from '../scene.ts';
 import { between, cited, code, inList, milliseconds, percent } from '../sql.ts';
-import { fares, tally, type Tallied } from '../steps/tally.ts';
+import { tally, type Tallied } from '../steps/tally.ts';
 import { describeVersion, newVersions } from '../steps/versions.ts';
+import { faring } from './counts.ts';
 import { gist, nothing, outside, stepOn, type Found, type Look } from './recall.ts';
 
 const stores =
@@ -38,7 +39,7 @@ export async function* blame(look: Look, found: Found, what: string): Step<strin
   if (network.test(what)) return ofStep(found, /neither of them spends/, 'the way between services');
   if (resource.test(what)) return ofStep(found, /resource than before/, 'a used-up resource');
   if (traffic.test(what)) return yield* ofTraffic(look, found);
-  return ofAttribute(found, what, place.test(what));
+  return ofAttribute(found, what, place.test(what)) ?? (yield* ofCalls(look, found, { what, keys: [], isAny: false }));
 }
 
 /** What it is by what was found. */
@@ -51,7 +52,7 @@ async function* ofService(look: Look, found: Found, service: string): Step<strin
   const { conclusion } = found;
   if (conclusion.service === service)
     return `Yes, by what was found (${conclusion.confidence} confidence): ${gist(found)}`;
-  const fared = yield* fares(look.desk, look.windows, service);
+  const fared = yield* faring(look, service);
   const how = fared === undefined ? `${name} has sent no spans in that time.` : `${name}: ${fared.text}`;
   if (fared?.isWell !== false) return `No: ${name} is no worse than before. ${how}\n\n${instead(found)}`;
   return `No: ${name} is worse than before, but that does not begin there by what was found. ${how}\n\n${instead(found)}`;
@@ -62,7 +63,7 @@ async function* ofRelease(look: Look, found: Found, asked: string | undefined): 
   const service = asked ?? guilty;
   const { added, evidenceId } = yield* newVersions({ ...look.desk, windows: look.windows });
   const own = added.filter((one) => one.service === service);
-  const fared = service !== '' && service !== guilty ? yield* fares(look.desk, look.windows, service) : undefined;
+  const fared = service !== '' && service !== guilty ? yield* faring(look, service) : undefined;
   const list = own.map(describeVersion).join('; ');
   if (own.length === 0) {
     const others = added.length === 0 ? '' : ` New are: ${added.map(describeVersion).join('; ')}.`;
@@ -79,17 +80,25 @@ async function* ofRelease(look: Look, found: Found, asked: string | undefined): 
 
 interface Calls {
   readonly what: string;
+  /** Attributes that name the system; none where it is known by its address alone. */
   readonly keys: readonly string[];
   /** Any system of that kind. */
   readonly isAny: boolean;
 }
 
 /** Calls to databases, caches or queues: how they fare, now and before. */
-async function* ofCalls({ desk, windows, known }: Look, found: Found, { what, keys, isAny }: Calls): Step<string> {
+async function* ofCalls(
+  { desk, windows, known }: Look,
+  found: Found,
+  { what, keys, isAny }: Calls,
+): Step<string | undefined> {
   const { write } = desk;
-  const system = `COALESCE(${keys.map((key) => `NULLIF(${write.attribute('s.attributes', key)}, '')`).join(', ')}, '')`;
+  const system = `COALESCE(${[...keys.map((key) => `NULLIF(${write.attribute('s.attributes', key)}, '')`), "''"].join(', ')})`;
   const peer = `COALESCE(${write.attribute('s.attributes', 'server.address')}, '')`;
-  const named = what.replaceAll(/[^a-z0-9]/g, '').replace(/^(?:the)?postgres\w*/, 'postgres');
+  const words = what.split(/[^a-z0-9]+/).filter((word) => word.length > 3);
+  const named =
+    keys.length === 0 ? words.join('|') : what.replaceAll(/[^a-z0-9]/g, '').replace(/^(?:the)?postgres\w*/, 'postgres');
+  if (named === '') return undefined;
   const counts = (range: Look['windows']['now']) =>
     tally(desk, {
       question: `How do calls to ${isAny ? 'databases, caches and queues' : code(what, 40)} fare?`,
@@ -97,7 +106,7 @@ async function* ofCalls({ desk, windows, known }: Look, found: Found, { what, ke
       by: ['s.service_name', system, peer],
       where: [
         inList(write, 's.kind', ['CLIENT', 'PRODUCER']),
-        isAny ? `${system} <> ''` : write.matches(system, `(?i)${named}`),
+        isAny ? `${system} <> ''` : write.matches(keys.length === 0 ? peer : system, `(?i)${named}`),
       ],
       order: 'slowness',
     });
@@ -105,7 +114,7 @@ async function* ofCalls({ desk, windows, known }: Look, found: Found, { what, ke
   const before = windows.before && (yield* counts(windows.before));
   const ids = cited(now.evidenceId, ...(before ? [before.evidenceId] : []));
   if (now.rows.length === 0) {
-    return `No sign of it: no call to ${isAny ? 'a database or queue' : code(what, 40)} is in the traces ${between(windows.now)}, so more cannot be told.${ids}\n\n${instead(found)}`;
+    return `${keys.length === 0 ? 'I cannot tell' : 'No sign of it'}: no call to ${isAny ? 'a database or queue' : code(what, 40)} is in the traces ${between(windows.now)}, so more cannot be told.${ids}\n\n${instead(found)}`;
   }
   const pairs = now.rows.map((row) => ({
     row,
@@ -118,7 +127,7 @@ async function* ofCalls({ desk, windows, known }: Look, found: Found, { what, ke
   );
   if (first?.past !== undefined) {
     const [service = '', kind = '', address = ''] = first.row.names;
-    const where = `calls of ${code(service, 60)} to ${address === '' ? code(kind, 40) : `${code(address, 80)} (${code(kind, 40)})`}`;
+    const where = `calls of ${code(service, 60)} to ${code(address || kind, 80)}${address === '' || kind === '' ? '' : ` (${code(kind, 40)})`}`;
     const text = `${where} take ${milliseconds(first.row.p95)} at p95 (${milliseconds(first.past.p95)} before), and ${first.row.failed} of ${first.row.calls} failed (${first.past.failed} of ${first.past.calls} before).${ids}`;
     const sends = known.includes(address)
       ? ''

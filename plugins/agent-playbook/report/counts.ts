@@ -2,7 +2,7 @@ import { lengthOf } from '../notebook.ts';
 import { names as isNamed } from '../question/question.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import type { Step } from '../scene.ts';
-import { between, cited, code, milliseconds, ownWork, percent } from '../sql.ts';
+import { between, cited, code, milliseconds, names, ownWork, percent } from '../sql.ts';
 import { fares, figures, tally, type Tallied } from '../steps/tally.ts';
 import { bullets } from './answer.ts';
 import { badSpans, feltBy, howBad, nothing, sinceThen, worseOf, type Found, type Look } from './recall.ts';
@@ -20,6 +20,14 @@ export async function* affected(look: Look, found: Found, what: string): Step<st
   const later = worse.compared && worse.compared.start > range.start ? worse.compared : undefined;
   if (bad === undefined) {
     return `${nothing(found) ?? 'No operation fails more or is slower than before.'} So nobody was found to be affected.`;
+  }
+  if (/\b(?:not|un-?)\s*(?:affected|impacted|hit)\b/i.test(look.text)) {
+    const well = look.known.filter(
+      (name) => ![...worse.failing, ...worse.slow].some(({ service }) => service === name),
+    );
+    return well.length === 0
+      ? `Every service has an operation that fails more or is slower than before.${cited(...worse.evidenceIds)}`
+      : `No operation of ${names(well)} fails more or is slower than before.${cited(...worse.evidenceIds)}`;
   }
   const felt = feltBy({ failing: worse.failing.slice(0, 3), slow: worse.slow.slice(0, 4) });
   if (/^(?:services?|operations?|endpoints?|requests?|calls?|components?)$/.test(what)) {
@@ -247,10 +255,20 @@ async function* countAll(look: Look, what: string): Step<string> {
   return `${said}${cited(evidenceId)}${sinceThen(look)}${most}`;
 }
 
+/** How a service fares; what an investigation found of the same stretch holds. */
+export async function* faring({ desk, windows, found }: Look, service: string): ReturnType<typeof fares> {
+  const fared = yield* fares(desk, windows, service);
+  const worse = found && worseOf(found);
+  const isFound =
+    worse?.range?.start.getTime() === windows.now.start.getTime() &&
+    [...worse.failing, ...worse.slow].some((one) => one.service === service);
+  return fared && { ...fared, isWell: fared.isWell && !isFound };
+}
+
 export async function* health(look: Look, what: string): Step<string | undefined> {
   const service = look.known.find((name) => isNamed(what, name) || name.toLowerCase() === what);
   if (service === undefined) return undefined;
-  const fared = yield* fares(look.desk, look.windows, service);
+  const fared = yield* faring(look, service);
   if (fared === undefined) return `${code(service, 60)} has sent no spans ${between(look.windows.now)}.`;
   const isBad = /\b(?:down|slow|failing|broken|affected)\b/i.test(look.text);
   const isQuestion = /^(?:is|are)\b/i.test(look.text.trim());
