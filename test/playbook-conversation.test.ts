@@ -257,3 +257,10 @@ it('no service is well that was found to fail, however few its requests are', as
   expect((await chat.fork().say('is checkout ok?')).answer).toMatch(/^No: `checkout` is worse than before\. 15 of 54/);
   expect((await chat.fork().say('is it checkout?')).answer).toMatch(/^No: `checkout` is worse than before, but/);
 }, 60_000);
+
+it('what a slow request is compared by explains what it took longer', async () => {
+  const shop = await loadShop(harness.telemetry, { scenario: 'kafka-lag', seed: 3, minutes: 60, end: noon });
+  const { service, answer } = await new Conversation(agent, shop, noon).say('Why do orders reach the ledger so late?');
+  expect(service).toBe('accounting');
+  expect(answer).not.toMatch(/^- On the critical path .*`payment`/m);
+}, 60_000);

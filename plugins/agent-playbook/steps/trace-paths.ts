@@ -14,6 +14,9 @@ export interface TracePaths {
   readonly difference: string;
 }
 
+/** Of the time that the span took longer, what one link has to account for. */
+const explains = 0.3;
+
 /** A bad trace against a usual one: which link of the critical path grew most. Undefined where it took no longer than usual. */
 export async function* tracePaths(scene: Scene, bad: Exemplar): Step<TracePaths | undefined> {
   const like = yield* usualExemplar(scene, bad);
@@ -23,7 +26,9 @@ export async function* tracePaths(scene: Scene, bad: Exemplar): Step<TracePaths 
   const [grown] = now.links
     .map((link) => ({ link, before: before.links.find((other) => isSame(link, other))?.self ?? 0 }))
     .toSorted((a, b) => b.link.self - b.before - (a.link.self - a.before));
-  if (grown === undefined || grown.link.self <= grown.before) return undefined;
+  const added = (bad.durationNano - like.trace.durationNano) / 1e6;
+  // What did not wait for the span, as for a message that is read later, says nothing of it.
+  if (grown === undefined || grown.link.self - grown.before < added * explains) return undefined;
   return {
     evidenceIds: [now.evidenceId, like.evidenceId, before.evidenceId],
     difference: `On the critical path of trace ${code(bad.traceId, 40)}, ${describe(grown.link)}; of the usual trace ${code(like.trace.traceId, 40)}, ${shown(grown.before)}`,
