@@ -264,3 +264,9 @@ it('what a slow request is compared by explains what it took longer', async () =
   expect(service).toBe('accounting');
   expect(answer).not.toMatch(/^- On the critical path .*`payment`/m);
 }, 60_000);
+
+it('what makes nearly all requests wait is named before the few of them that give up', async () => {
+  const shop = await loadShop(harness.telemetry, { scenario: 'slow-query', seed: 2, minutes: 60, end: noon });
+  const { answer } = await new Conversation(agent, shop, noon).say('Pages became slow. Where is the time spent?');
+  expect(answer).toMatch(/^\*\*`inventory` waits for `pg-inventory\.shop\.svc`\*\* \(high confidence\)/);
+}, 60_000);

@@ -106,7 +106,7 @@ export function rank({ failing, slow, time, said, ...found }: Found): readonly S
   );
   // A busy job is no fault: a used-up resource alone counts only if a person reported a problem.
   const exhaustedAlone = said ? found.starving.filter(({ excess }) => excess >= thresholds.exhausted) : [];
-  const first = failing && slow && slow.service !== failing.service && slow.excess > 10 * failing.excess;
+  const first = failing && slow && slow.excess > 10 * failing.excess;
   const fuller = explained.map((suspect) => visible.find(({ service }) => service === suspect.service) ?? suspect);
   const ordered = [
     ...found.explaining,
