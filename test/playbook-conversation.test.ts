@@ -212,11 +212,15 @@ describe('where what fails never reaches the service that is asked about', () =>
       'could it be the card gateway?',
       /^No: calls to `card gateway` fail no more and are no slower than before. `payment` to `api\.cardgate\.example`/,
     ],
-    ['is it a retry storm?', /^I cannot tell: no call to `retry storm` .*\n\nWhat was found: \d+ % of/],
+    [
+      'is it a retry storm?',
+      /^I cannot tell, since no call to `retry storm` is in the traces from [^,]* UTC\. .*\n\nWhat was found: \d+ % of/,
+    ],
     [
       'which services are not affected?',
       /^No operation of (?!.*`(?:checkout|frontend)`).*`payment`.* fails more or is slower/,
     ],
+    ['how many pages fail?', /^`checkout` `CheckoutService\/PlaceOrder`: 18 of 77 failed/],
     ['in one sentence', /^\d+ % of the added failures begin in `checkout`[^\n]*\(\w+ confidence\)$/],
     ['should we roll back?', /^- No new version of `checkout` was seen .*, so rolling it back is unlikely to help/],
     ['what percentage of orders fail?', /^18 of 77 users .*: 18 of 77 requests/],

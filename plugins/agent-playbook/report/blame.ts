@@ -114,7 +114,7 @@ async function* ofCalls(
   const before = windows.before && (yield* counts(windows.before));
   const ids = cited(now.evidenceId, ...(before ? [before.evidenceId] : []));
   if (now.rows.length === 0) {
-    return `${keys.length === 0 ? 'I cannot tell' : 'No sign of it'}: no call to ${isAny ? 'a database or queue' : code(what, 40)} is in the traces ${between(windows.now)}, so more cannot be told.${ids}\n\n${instead(found)}`;
+    return `${keys.length === 0 ? 'I cannot tell, since no call' : 'No sign of it: no call'} to ${isAny ? 'a database or queue' : code(what, 40)} is in the traces ${between(windows.now)}${keys.length === 0 ? '' : ', so more cannot be told'}.${ids}\n\n${instead(found)}`;
   }
   const pairs = now.rows.map((row) => ({
     row,

@@ -30,7 +30,7 @@ export async function* affected(look: Look, found: Found, what: string): Step<st
       : `No operation of ${names(well)} fails more or is slower than before.${cited(...worse.evidenceIds)}`;
   }
   const felt = feltBy({ failing: worse.failing.slice(0, 3), slow: worse.slow.slice(0, 4) });
-  if (/^(?:services?|operations?|endpoints?|requests?|calls?|components?)$/.test(what)) {
+  if (/^(?:services?|operations?|endpoints?|pages?|routes?|requests?|calls?|components?)$/.test(what)) {
     return `${felt[0] ?? ''}.${cited(...worse.evidenceIds)}${felt.length < 2 ? '' : `\n\nAlso:\n${bullets(felt.slice(1))}`}`;
   }
   const isGroup = what !== '' && !anybody.test(what);
