@@ -280,6 +280,20 @@ describe('a spelling that no row has', () => {
   });
 
   it.each([
+    ["SELECT count(*) FROM otel.spans WHERE service_name = 'chekout'", "service_name = 'chekout'", "'checkout'"],
+    ["SELECT name FROM otel.spans WHERE service_name IN ('carts') AND kind = 'SERVER'", "'carts'", "'cart'"],
+    ["SELECT count(*) FROM otel.spans s WHERE s.service_name = 'Check-Out' GROUP BY name", "'Check-Out'", "'checkout'"],
+  ])('is told of a service by the nearest that sends: %s', async (sql, asked, near) => {
+    const [said, ...more] = await warnings(sql);
+    expect(said).toMatch(/^No row in this window has service_name = '.*'\. The nearest is '.*'\.$/);
+    expect(said?.split('. The')[0]).toContain(asked);
+    expect(said).toContain(`nearest is ${near}`);
+    expect(more.filter((text) => text.startsWith('No row'))).toEqual([]);
+  });
+
+  it.each([
+    "SELECT count(*) FROM otel.spans WHERE service_name = 'secrets'",
+    "SELECT count(*) FROM otel.spans WHERE service_name = 'cart' AND name = 'none'",
     "SELECT count(*) FROM otel.spans WHERE attributes['http.response.status_code'] = '599'",
     "SELECT coalesce(attributes['http.response.status_code'], attributes['http.status_code']) AS c FROM otel.spans WHERE kind = 'CLIENT'",
     "SELECT attributes['db.statement'] FROM otel.spans LIMIT 1",

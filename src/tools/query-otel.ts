@@ -1,6 +1,6 @@
 import { defineTool, SightlineError, type Tool, type ToolContext } from '../contract/core/index.ts';
 import type { Dialect, TelemetrySink } from '../contract/telemetry/index.ts';
-import { unsentWarnings } from '../telemetry/query/doubts.ts';
+import { askLimits, isEmpty, unsentWarnings } from '../telemetry/query/doubts.ts';
 import type { KeptPage } from '../telemetry/query/kept-page.ts';
 import type { KeptPages } from '../telemetry/query/kept-results.ts';
 import type { QueryPipeline } from '../telemetry/query/pipeline.ts';
@@ -101,16 +101,10 @@ async function withUnsent(
   if (window === undefined) return result;
   const { start, end } = window;
   const bounds = { ...(start && { start }), ...(end && { end }) };
-  const warnings = await unsentWarnings(request.sql, dialect, result, async (sql, timeoutMs) => {
-    const { rowsJson } = await pipeline.run({
-      ...request,
-      sql,
-      window: bounds,
-      limits: { timeoutMs },
-      readAhead: false,
-    });
-    const [row = []]: readonly (readonly unknown[])[] = JSON.parse(`[${rowsJson.toString()}]`);
-    return row;
+  const warnings = await unsentWarnings(request.sql, dialect, result, async (sql) => {
+    const asked = { ...request, sql, window: bounds, limits: askLimits, readAhead: false };
+    const rows: readonly (readonly unknown[])[] = JSON.parse(`[${(await pipeline.run(asked)).rowsJson.toString()}]`);
+    return rows;
   });
   return warnings.length === 0 ? result : { ...result, warnings: [...warnings, ...result.warnings] };
 }
@@ -123,7 +117,7 @@ async function withNewest(
   { organizationId, signal }: QueryRequest,
   { sink, now }: QueryOtelParts,
 ): Promise<QueryResult> {
-  if (!foundNothing(result)) return result;
+  if (!isEmpty(result)) return result;
   const [start, moment] = [result.window?.start, now()];
   const ahead =
     start !== undefined && start > moment
@@ -142,10 +136,6 @@ async function withNewest(
 
 const empty =
   'No telemetry of this organization can be queried: none was received, or not yet loaded (a second or two), or all of it has expired. get_ingest_config says how to send.';
-
-function foundNothing({ rowCount, rowsJson }: QueryResult): boolean {
-  return rowCount === 0 || (rowCount === 1 && /^\[(?:"0"|0|null)(?:,(?:"0"|0|null))*\]$/.test(rowsJson.toString()));
-}
 
 function askedWindow({ start, end }: QueryOtelInput, now: () => Date): TimeBounds | undefined {
   if (start === undefined && end === undefined) return undefined;

@@ -1,31 +1,56 @@
+import { nearestName } from '../../contract/core/spelling.ts';
 import type { Dialect, TableName } from '../../contract/telemetry/index.ts';
 import { comparedWith, levelNamed, longest, most } from './cautions.ts';
 import { keyNow, keyReadAt, otherReads, type KeyRead } from './habits/attributes.ts';
 import { mostTokens, tokensOf, type Token } from './habits/tokens.ts';
 import type { QueryResult } from './result.ts';
 
-const countMs = 2_000;
+export const askLimits = { timeoutMs: 2_000, maxRows: 1_000 };
 
-/** Runs SQL of ours in the window of the statement, and answers its one row. */
-export type CountRows = (sql: string, timeoutMs: number) => Promise<readonly unknown[]>;
+/** Runs SQL of ours in the window of the statement, within `askLimits`, and answers its rows. */
+export type AskRows = (sql: string) => Promise<readonly (readonly unknown[])[]>;
+
+type Answered = Pick<QueryResult, 'rowCount' | 'rowsJson'>;
 
 /**
- * Warnings of spellings that no row has, where rows have another for the same. Counts rows, and does so only for a statement
- * that holds such a spelling and, unless the spelling is a rare one, found nothing.
+ * Warnings of spellings and names that no row has, where rows have another for the same. Asks for rows, and does so only for a
+ * statement that holds such a spelling and, unless the spelling is a rare one, found nothing.
  */
 export async function unsentWarnings(
   sql: string,
   dialect: Dialect,
-  result: Pick<QueryResult, 'rowCount' | 'rowsJson'>,
-  count: CountRows,
+  result: Answered,
+  ask: AskRows,
 ): Promise<readonly string[]> {
-  const all = doubtsOf(sql, dialect);
+  const empty = isEmpty(result);
+  if (sql.length > longest || !(empty || /attributes|severity_text/i.test(sql))) return [];
+  const tokens = tokensOf(sql, dialect.name);
+  if (tokens.length > mostTokens) return [];
+  const tables = tablesOf(tokens, dialect);
+  const spellings = await spellingWarnings(doubtsOf(tokens, tables, dialect), dialect, result, ask);
+  return [...spellings, ...(empty ? await nameWarnings(tokens, tables, dialect, ask) : [])];
+}
+
+function tablesOf(tokens: readonly Token[], { tables }: Dialect): readonly TableName[] {
+  return tables
+    .map(({ name }) => name)
+    .filter((name) =>
+      tokens.some(({ text }, at) => text === `otel.${name}` || (text === name && tokens[at - 1]?.text === '.')),
+    );
+}
+
+async function spellingWarnings(
+  all: readonly Doubt[],
+  dialect: Dialect,
+  result: Answered,
+  ask: AskRows,
+): Promise<readonly string[]> {
   const nothing = all.length > 0 && foundNothing(result);
   const doubts = all.filter(({ always }) => always || nothing);
   if (doubts.length === 0) return [];
   try {
     // Where reading is paid for, this would cost as much as the statement.
-    const counts = dialect.name === 'bigquery' ? undefined : await countsOf(doubts, dialect, count);
+    const counts = dialect.name === 'bigquery' ? undefined : await countsOf(doubts, dialect, ask);
     if (counts !== undefined) return doubts.flatMap((doubt) => warningOf(doubt, counts.get(doubt) ?? []) ?? []);
   } catch {
     // Not counted in time: said is what is true without it.
@@ -37,13 +62,14 @@ export async function unsentWarnings(
 async function countsOf(
   doubts: readonly Doubt[],
   { write }: Pick<Dialect, 'write'>,
-  count: CountRows,
+  ask: AskRows,
 ): Promise<ReadonlyMap<Doubt, readonly (readonly number[])[]>> {
   const counts = new Map<Doubt, (readonly number[])[]>(doubts.map((doubt) => [doubt, []]));
   for (const table of new Set(doubts.flatMap(({ tables }) => tables))) {
     const asked = doubts.filter(({ tables }) => tables.includes(table));
     const conditions = asked.flatMap((doubt) => conditionsOf(doubt).map((condition) => write.countIf(condition)));
-    const row = (await count(`SELECT ${conditions.join(', ')} FROM otel.${table}`, countMs)).map(Number);
+    const [cells = []] = await ask(`SELECT ${conditions.join(', ')} FROM otel.${table}`);
+    const row = cells.map(Number);
     for (const doubt of asked) counts.get(doubt)?.push(row.splice(0, conditionsOf(doubt).length));
   }
   return counts;
@@ -59,8 +85,54 @@ function warningOf({ shown, others }: Doubt, counts: readonly (readonly number[]
   return other === undefined || isSent ? undefined : `No row in this window has ${shown}. ${other.write}`;
 }
 
+/** Names that senders choose: a service's, and a metric's. */
+function nameReadAt(tokens: readonly Token[], at: number, tables: readonly TableName[]): string | undefined {
+  const column = tokens[at]?.text;
+  return column === 'service_name' || (column === 'name' && tables.join() === 'metrics') ? column : undefined;
+}
+
+/** Of names that the statement asks for and no row has. What senders wrote is shown where it is like what the caller wrote. */
+async function nameWarnings(
+  tokens: readonly Token[],
+  tables: readonly TableName[],
+  { name: dialect, write }: Dialect,
+  ask: AskRows,
+): Promise<readonly string[]> {
+  const wanted = tokens.flatMap((_, at) => {
+    const column = nameReadAt(tokens, at, tables);
+    const named = column === undefined ? [] : comparedWith(tokens, at).filter(({ kind }) => kind === 'string');
+    return column === undefined ? [] : named.map(({ text }) => ({ column, text }));
+  });
+  if (wanted.length === 0 || dialect === 'bigquery') return [];
+  const warnings = new Set<string>();
+  try {
+    for (const column of new Set(wanted.map((each) => each.column))) {
+      const sent = new Set<string>();
+      for (const table of tables) {
+        for (const [name] of await ask(`SELECT DISTINCT ${column} FROM otel.${table}`)) sent.add(String(name));
+      }
+      const shown = [...sent].filter((name) => /^[\w./:-]{1,64}$/.test(name));
+      for (const { text } of wanted.filter((each) => each.column === column && !sent.has(each.text))) {
+        const near = nearestName(text, shown);
+        if (near === undefined) continue;
+        warnings.add(
+          `No row in this window has ${column} = ${write.literal(text)}. The nearest is ${write.literal(near)}.`,
+        );
+      }
+    }
+  } catch {
+    // Not read in time, or not for this caller.
+  }
+  return [...warnings].slice(0, most);
+}
+
+/** No row, or one that counts nothing. */
+export function isEmpty({ rowCount, rowsJson }: Answered): boolean {
+  return rowCount === 0 || (rowCount === 1 && /^\[(?:"0"|0|null)(?:,(?:"0"|0|null))*\]$/.test(rowsJson.toString()));
+}
+
 /** No row, or a column in which nothing is but zeros. */
-function foundNothing({ rowCount, rowsJson }: Pick<QueryResult, 'rowCount' | 'rowsJson'>): boolean {
+function foundNothing({ rowCount, rowsJson }: Answered): boolean {
   if (rowCount === 0) return true;
   const rows: readonly (readonly unknown[])[] = JSON.parse(`[${rowsJson.toString()}]`);
   return rows[0]?.some((_, column) => rows.every((row) => isNothing(row[column]))) === true;
@@ -87,15 +159,7 @@ export interface Doubt {
 }
 
 /** What in a statement may find nothing for its spelling alone. */
-export function doubtsOf(sql: string, dialect: Dialect): readonly Doubt[] {
-  if (sql.length > longest || !/attributes|severity_text/i.test(sql)) return [];
-  const tokens = tokensOf(sql, dialect.name);
-  if (tokens.length > mostTokens) return [];
-  const tables = dialect.tables
-    .map(({ name }) => name)
-    .filter((name) =>
-      tokens.some(({ text }, at) => text === `otel.${name}` || (text === name && tokens[at - 1]?.text === '.')),
-    );
+function doubtsOf(tokens: readonly Token[], tables: readonly TableName[], dialect: Dialect): readonly Doubt[] {
   const keys = tokens.flatMap((_, at) => keyReadAt(tokens, at) ?? []);
   const found = [
     ...keys.flatMap((read) => ofKey(read, keys, tables, dialect) ?? []),
