@@ -168,11 +168,11 @@ describe('an answer in prose', () => {
   });
 
   it('that fails leaves the help, and says why', async () => {
-    const { events } = await ask('write a postmortem', () => ({ status: 401, raw: '{}' }));
+    const { events } = await ask('write a poem about it', () => ({ status: 401, raw: '{}' }));
     expect(events.at(-1)).toMatchObject({ type: 'answer', unanswered: true });
     expect(events.at(-1)).toHaveProperty(
       'answer',
-      expect.stringMatching(/^_The model could not be asked: [^]*only checkout/),
+      expect.stringMatching(/^_The model could not be asked: .*[^.]\._\n[^]*only checkout/),
     );
   });
 });

@@ -178,6 +178,7 @@ describe('where it began before the hour that was compared', () => {
     ['when was payment deployed?', /^New versions: `payment` `2\.4\.0`, first seen at 2026-03-01 10:52/, /^Looking at/],
     ['was anything deployed?', /`payment` `2\.4\.0` was deployed/, /I cannot answer/],
     ['is payment ok?', /^No: `payment` is worse than before/, /no worse/],
+    ['is payment down?', /^No: `payment` answers, but is worse than before/, /^Yes/],
     [
       'how many users are affected?',
       /^\d+ of \d+ users .* from 2026-03-01 10:52 UTC to/,

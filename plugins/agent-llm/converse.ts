@@ -79,7 +79,7 @@ export async function* converse(conversation: Conversation): Doing<Outcome> {
     } catch (error) {
       if (!(error instanceof LlmFailure)) throw error;
       logger.warn({ problem: error.message }, 'the model could not be asked; the playbook concludes');
-      return { end: 'gave_up', why: `could not be asked: ${error.message}` };
+      return { end: 'gave_up', why: `could not be asked: ${error.message.replace(/\.$/, '')}` };
     }
     budget.count(reply, size);
     if (reply.end === 'refused') return { end: 'gave_up', why: 'declined to answer' };

@@ -12,6 +12,8 @@ export const isLevel = 'COALESCE(is_monotonic, false) = false';
 
 export function percent(share: number): string {
   const value = share * 100;
+  // 504 of 505 are not all.
+  if (value > 99 && value < 100) return `${Math.floor(value * 10) / 10} %`;
   return `${value >= 10 || value === 0 ? value.toFixed(0) : value.toFixed(value >= 1 ? 1 : 2)} %`;
 }
 

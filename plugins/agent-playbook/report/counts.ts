@@ -272,7 +272,8 @@ export async function* health(look: Look, what: string): Step<string | undefined
   if (fared === undefined) return `${code(service, 60)} has sent no spans ${between(look.windows.now)}.`;
   const isBad = /\b(?:down|slow|failing|broken|affected)\b/i.test(look.text);
   const isQuestion = /^(?:is|are)\b/i.test(look.text.trim());
-  const word = isQuestion ? (fared.isWell === isBad ? 'No: ' : 'Yes: ') : '';
-  const how = fared.isWell ? 'is well, no worse than before' : 'is worse than before';
+  const answers = !fared.isWell && !fared.isDown && /\bdown\b/i.test(look.text);
+  const word = isQuestion ? (answers || fared.isWell === isBad ? 'No: ' : 'Yes: ') : '';
+  const how = fared.isWell ? 'is well, no worse than before' : `${answers ? 'answers, but ' : ''}is worse than before`;
   return `${word}${code(service, 60)} ${how}. ${fared.text}${sinceThen(look)}`;
 }

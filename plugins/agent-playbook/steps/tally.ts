@@ -104,7 +104,7 @@ export async function* fares(
   desk: Desk,
   windows: Windows,
   service: string,
-): Step<{ readonly isWell: boolean; readonly text: string } | undefined> {
+): Step<{ readonly isWell: boolean; readonly isDown: boolean; readonly text: string } | undefined> {
   const counts = (range: TimeRange) =>
     tally(desk, {
       question: `How does ${code(service, 60)} fare?`,
@@ -123,6 +123,7 @@ export async function* fares(
   const fails = b === undefined ? a.failed / a.calls >= 0.05 : z >= 3 && a.failed >= 5;
   return {
     isWell: !fails && !isSlower,
+    isDown: a.failed >= 0.9 * a.calls,
     text: `${figures(a)} ${between(windows.now)}${b === undefined ? '' : `; before: ${figures(b)}`}.${ids}`,
   };
 }
