@@ -130,7 +130,7 @@ const direct: readonly (readonly [
   [
     'summary',
     [
-      /^what happened\W*$|\b(?:(?:in )?(?:one|a single) (?:sentence|line)|one-liner|status page|post-?mortem|(?:tell|say to|inform) (?:the |our |my )?(?:customers|users|boss|manager|management|stakeholders|team))\b/i,
+      /^what happened\W*$|\b(?:(?:in )?(?:one|a single) (?:sentence|line)|one-liner|(?:for|on|to) (?:the |our |a )?status page|post-?mortem|(?:tell|say to|inform) (?:the |our |my )?(?:customers|users|boss|manager|management|stakeholders|team))\b/i,
       /\b(?:sum+ary|summari[sz]e|sum (?:it|this) up|tl;?dr|recap|in short|status update|hand-?over|brief me)\b/i,
     ],
   ],
@@ -181,7 +181,7 @@ const direct: readonly (readonly [
         'i',
       ),
       /^(?:is|are|was|were|do|does|did) .{1,60}? (?:because of|due to|caused by) (?:the |an? |our )?(.+?)\W*$/i,
-      /^(?:did|has|have|is|was) (?:the |our |there )?(?:more )?(traffic|load|demand)\b/i,
+      /^(?:did|has|have|is|was) (?:the |our |there )?(?:more )?(traffic|load|demand)(?: (?:gone?|increas\w*|r[io]se\w*|gr[eo]w\w*|spike\w*|peak\w*|higher|up|unusual\w*)\b.*)?\W*$/i,
       new RegExp(
         `${lead}(?:is|was|could|can|might|may) (?:it|this|that)(?: be| really| only| just| maybe)* (?:because of |due to |caused by )?(?:(?:the|an?|our) )?(?!(?:still|fixed|over|resolved|solved|gone|down|up|slow|ok|broken|bad|getting|back|working|happening|going)\\b)(.+?)\\W*$`,
         'i',
@@ -200,7 +200,7 @@ const direct: readonly (readonly [
   [
     'state',
     [
-      /\b(?:is|are|has|have|did) (?:(?:the )?[\w./-]+)?\s?(?:been )?(?:now |already |really )?(?:fixed|resolved|solved|over|recover(?:ed)?|stopped?|gone|better|ended|back to normal)\b/i,
+      /\b(?:is|are|has|have|did) (?:(?:the )?[\w./-]+ )?(?:been )?(?:now |already |really )?(?:(?:fixed|resolved|solved|over|recover(?:ed)?|stopped|gone|better|ended|back to normal)\b|stop\W*$)/i,
       /\bstill\b/i,
       /\b(?:ongoing|going on|happening) ?(?:right )?(?:now)?\W*$/i,
       /\bgetting (?:any )?(?:better|worse)\b|\bwhen (?:did|does|will|was) (?:it|this|that) (?:be )?(?:end|stop|over|fixed|resolved)/i,
