@@ -22,6 +22,7 @@ const acme = newOrganization();
 const globex = newOrganization();
 const initech = newOrganization();
 const umbrella = newOrganization();
+const hooli = newOrganization();
 
 const logged: { readonly fields: object; readonly message: string }[] = [];
 const logger: Logger = { ...silentLogger, info: (fields, message) => void logged.push({ fields, message }) };
@@ -75,6 +76,13 @@ beforeAll(async () => {
   ]);
   const named = (name: string, time: Date) => ({ time, start_time: time, end_time: time, name, service_name: 's' });
   await harness.load(umbrella, 'spans', [named('today', before(60)), named('days ago', before(3.5 * 24 * 60))]);
+  const points = Array.from({ length: 1001 }, (_, index) => ({
+    time: before(1),
+    name: `m.${index}`,
+    service_name: 's',
+  }));
+  await harness.load(hooli, 'metrics', [...points, { time: before(1), name: 'http.duration', service_name: 's' }]);
+  await harness.load(umbrella, 'metrics', [{ time: before(1), name: 'http.duration', service_name: 's' }]);
   pipeline = createQueryPipeline({ telemetry: harness.telemetry, logger, now: () => now });
   keptResults = createKeptResults({ now: () => new Date(clock) });
   tool = createQueryOtel({ pipeline, keptResults, dialect: harness.telemetry.dialect, now: () => now });
@@ -289,6 +297,16 @@ describe('a spelling that no row has', () => {
     expect(said?.split('. The')[0]).toContain(asked);
     expect(said).toContain(`nearest is ${near}`);
     expect(more.filter((text) => text.startsWith('No row'))).toEqual([]);
+  });
+
+  it('is told of a metric, where all names could be read', async () => {
+    const sql = "SELECT avg(value) FROM otel.metrics WHERE name = 'http.duratoin'";
+    const asked = async (organization: OrganizationId) =>
+      (await call({ sql, start: 'now-1h' }, { principal: principalOf(organization) })).warnings;
+    expect(await asked(umbrella)).toEqual([
+      "No row in this window has name = 'http.duratoin'. The nearest is 'http.duration'.",
+    ]);
+    expect(await asked(hooli)).toEqual([]);
   });
 
   it.each([

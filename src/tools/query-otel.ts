@@ -78,7 +78,9 @@ async function query(
     operation,
   };
   const found = await pipeline.run(request);
-  const result = await withNewest(await withUnsent(found, request, parts), request, parts);
+  const empty = isEmpty(found);
+  const told = await withUnsent(found, empty, request, parts);
+  const result = empty ? await withNewest(told, request, parts) : told;
   const { readAhead } = result;
   return readAhead === undefined ? result : keep({ ...result, readAhead }, keptResults, principal);
 }
@@ -94,16 +96,19 @@ function withoutFence(sql: string): string {
 /** With what the statement asks for in a spelling that no row has. */
 async function withUnsent(
   result: QueryResult,
+  empty: boolean,
   request: QueryRequest,
   { pipeline, dialect }: QueryOtelParts,
 ): Promise<QueryResult> {
-  const { window } = result;
+  const { window, rowCount, rowsJson } = result;
   if (window === undefined) return result;
   const { start, end } = window;
   const bounds = { ...(start && { start }), ...(end && { end }) };
-  const warnings = await unsentWarnings(request.sql, dialect, result, async (sql) => {
+  const warnings = await unsentWarnings(request.sql, dialect, { rowCount, rowsJson, empty }, async (sql) => {
     const asked = { ...request, sql, window: bounds, limits: askLimits, readAhead: false };
-    const rows: readonly (readonly unknown[])[] = JSON.parse(`[${(await pipeline.run(asked)).rowsJson.toString()}]`);
+    const answer = await pipeline.run(asked);
+    if (answer.truncation !== undefined) throw new SightlineError('payload_too_large', 'There are too many names.');
+    const rows: readonly (readonly unknown[])[] = JSON.parse(`[${answer.rowsJson.toString()}]`);
     return rows;
   });
   return warnings.length === 0 ? result : { ...result, warnings: [...warnings, ...result.warnings] };
@@ -111,13 +116,12 @@ async function withUnsent(
 
 const newestMs = 2_000;
 
-/** To one that found nothing, also where it counted: that it looked ahead, and of when the newest telemetry is, or that there is none. */
+/** To one that is empty: that it looked ahead, and of when the newest telemetry is, or that there is none. */
 async function withNewest(
   result: QueryResult,
   { organizationId, signal }: QueryRequest,
   { sink, now }: QueryOtelParts,
 ): Promise<QueryResult> {
-  if (!isEmpty(result)) return result;
   const [start, moment] = [result.window?.start, now()];
   const ahead =
     start !== undefined && start > moment
@@ -127,14 +131,14 @@ async function withNewest(
   if (sink?.newest === undefined) return told;
   try {
     const newest = await sink.newest(organizationId, AbortSignal.any([signal, AbortSignal.timeout(newestMs)]));
-    if (newest === undefined) return { ...result, warnings: [empty] };
+    if (newest === undefined) return { ...result, warnings: [noTelemetry] };
     return { ...told, warnings: [...told.warnings, `The newest telemetry is of ${newest.toISOString()}.`] };
   } catch {
     return told;
   }
 }
 
-const empty =
+const noTelemetry =
   'No telemetry of this organization can be queried: none was received, or not yet loaded (a second or two), or all of it has expired. get_ingest_config says how to send.';
 
 function askedWindow({ start, end }: QueryOtelInput, now: () => Date): TimeBounds | undefined {

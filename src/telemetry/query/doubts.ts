@@ -5,12 +5,17 @@ import { keyNow, keyReadAt, otherReads, type KeyRead } from './habits/attributes
 import { mostTokens, tokensOf, type Token } from './habits/tokens.ts';
 import type { QueryResult } from './result.ts';
 
-export const askLimits = { timeoutMs: 2_000, maxRows: 1_000 };
+export const askLimits = { timeoutMs: 2_000, maxRows: 500 };
+/** Each is compared with all that is sent: two of 64 letters with 500 take 60 ms. */
+const mostNames = 2;
 
-/** Runs SQL of ours in the window of the statement, within `askLimits`, and answers its rows. */
+/** Runs SQL of ours in the window of the statement, within `askLimits`, and answers its rows; rejects where it has more. */
 export type AskRows = (sql: string) => Promise<readonly (readonly unknown[])[]>;
 
-type Answered = Pick<QueryResult, 'rowCount' | 'rowsJson'>;
+type Answered = Pick<QueryResult, 'rowCount' | 'rowsJson'> & {
+  /** By `isEmpty`. */
+  readonly empty: boolean;
+};
 
 /**
  * Warnings of spellings and names that no row has, where rows have another for the same. Asks for rows, and does so only for a
@@ -22,7 +27,7 @@ export async function unsentWarnings(
   result: Answered,
   ask: AskRows,
 ): Promise<readonly string[]> {
-  const empty = isEmpty(result);
+  const { empty } = result;
   if (sql.length > longest || !(empty || /attributes|severity_text/i.test(sql))) return [];
   const tokens = tokensOf(sql, dialect.name);
   if (tokens.length > mostTokens) return [];
@@ -98,19 +103,18 @@ async function nameWarnings(
   { name: dialect, write }: Dialect,
   ask: AskRows,
 ): Promise<readonly string[]> {
-  const wanted = tokens.flatMap((_, at) => {
+  const named = tokens.flatMap((_, at) => {
     const column = nameReadAt(tokens, at, tables);
-    const named = column === undefined ? [] : comparedWith(tokens, at).filter(({ kind }) => kind === 'string');
-    return column === undefined ? [] : named.map(({ text }) => ({ column, text }));
+    if (column === undefined) return [];
+    return comparedWith(tokens, at).flatMap(({ kind, text }) => (kind === 'string' ? { column, text } : []));
   });
+  const wanted = named.slice(0, mostNames);
   if (wanted.length === 0 || dialect === 'bigquery') return [];
   const warnings = new Set<string>();
   try {
     for (const column of new Set(wanted.map((each) => each.column))) {
-      const sent = new Set<string>();
-      for (const table of tables) {
-        for (const [name] of await ask(`SELECT DISTINCT ${column} FROM otel.${table}`)) sent.add(String(name));
-      }
+      const asked = await Promise.all(tables.map((table) => ask(`SELECT DISTINCT ${column} FROM otel.${table}`)));
+      const sent = new Set(asked.flat().map(([name]) => String(name)));
       const shown = [...sent].filter((name) => /^[\w./:-]{1,64}$/.test(name));
       for (const { text } of wanted.filter((each) => each.column === column && !sent.has(each.text))) {
         const near = nearestName(text, shown);
@@ -121,13 +125,13 @@ async function nameWarnings(
       }
     }
   } catch {
-    // Not read in time, or not for this caller.
+    // Not read in time, too many, or not for this caller.
   }
-  return [...warnings].slice(0, most);
+  return [...warnings];
 }
 
 /** No row, or one that counts nothing. */
-export function isEmpty({ rowCount, rowsJson }: Answered): boolean {
+export function isEmpty({ rowCount, rowsJson }: Omit<Answered, 'empty'>): boolean {
   return rowCount === 0 || (rowCount === 1 && /^\[(?:"0"|0|null)(?:,(?:"0"|0|null))*\]$/.test(rowsJson.toString()));
 }
 
