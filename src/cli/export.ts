@@ -25,7 +25,7 @@ export const register: Register = (program, output, summary) => {
 
 function unopenedWords(count: number): string {
   return (
-    `Secrets in it that do not open with this master key, here as after an import: ${count}.\n` +
+    `Secrets in it that this master key does not open, neither here nor after an import: ${count}.\n` +
     'Ingest tokens work all the same; rotate alert sources, and remove webhooks and add them again.'
   );
 }

@@ -95,9 +95,11 @@ async function* ofCalls(
   const { write } = desk;
   const system = `COALESCE(${[...keys.map((key) => `NULLIF(${write.attribute('s.attributes', key)}, '')`), "''"].join(', ')})`;
   const peer = `COALESCE(${write.attribute('s.attributes', 'server.address')}, '')`;
+  const byAddress = keys.length === 0;
   const words = what.split(/[^a-z0-9]+/).filter((word) => word.length > 3);
-  const named =
-    keys.length === 0 ? words.join('|') : what.replaceAll(/[^a-z0-9]/g, '').replace(/^(?:the)?postgres\w*/, 'postgres');
+  const named = byAddress
+    ? words.join('|')
+    : what.replaceAll(/[^a-z0-9]/g, '').replace(/^(?:the)?postgres\w*/, 'postgres');
   if (named === '') return undefined;
   const counts = (range: Look['windows']['now']) =>
     tally(desk, {
@@ -106,7 +108,7 @@ async function* ofCalls(
       by: ['s.service_name', system, peer],
       where: [
         inList(write, 's.kind', ['CLIENT', 'PRODUCER']),
-        isAny ? `${system} <> ''` : write.matches(keys.length === 0 ? peer : system, `(?i)${named}`),
+        isAny ? `${system} <> ''` : write.matches(byAddress ? peer : system, `(?i)${named}`),
       ],
       order: 'slowness',
     });
@@ -114,7 +116,9 @@ async function* ofCalls(
   const before = windows.before && (yield* counts(windows.before));
   const ids = cited(now.evidenceId, ...(before ? [before.evidenceId] : []));
   if (now.rows.length === 0) {
-    return `${keys.length === 0 ? 'I cannot tell, since no call' : 'No sign of it: no call'} to ${isAny ? 'a database or queue' : code(what, 40)} is in the traces ${between(windows.now)}${keys.length === 0 ? '' : ', so more cannot be told'}.${ids}\n\n${instead(found)}`;
+    const none = `no call to ${isAny ? 'a database or queue' : code(what, 40)} is in the traces ${between(windows.now)}`;
+    const said = byAddress ? `I cannot tell, since ${none}` : `No sign of it: ${none}, so more cannot be told`;
+    return `${said}.${ids}\n\n${instead(found)}`;
   }
   const pairs = now.rows.map((row) => ({
     row,

@@ -255,9 +255,10 @@ async function* state(look: Look, found: Found): Step<string> {
   const worse = worseOf(found);
   const other = look.known.find((name) => isNamed(text, name));
   const isFelt = [...worse.failing, ...worse.slow].some(({ service }) => service === other);
-  const fared = other === undefined || isFelt || other === found.conclusion.service ? undefined : health(look, other);
-  const told = fared && (yield* fared);
-  if (told !== undefined) return told;
+  if (other !== undefined && !isFelt && other !== found.conclusion.service) {
+    const told = yield* health(look, other);
+    if (told !== undefined) return told;
+  }
   const bad = badSpans(desk, worse);
   if (bad === undefined) {
     return `I cannot tell by counting: what was found is no failure and no slowness of an operation. ${gist(found)} Ask \`is anything wrong right now?\` for a new look.`;

@@ -26,6 +26,6 @@ it('sends nothing under a secret that does not open, and says what to do', async
   const { signal } = new AbortController();
   const attempt = { webhook, vault: testVault(), id: 'whm_1', body: '{}', now: new Date(), signal };
   expect(await post(attempt)).toBe(
-    'its secret does not open with this master key: remove the webhook, and add it again',
+    "the webhook's secret does not open with this master key; remove the webhook, and add it again",
   );
 });

@@ -136,7 +136,7 @@ export async function post(attempt: {
   try {
     secret = Buffer.from(vault.open(webhook.sealedSecret, context(webhook.id))).toString();
   } catch {
-    return 'its secret does not open with this master key: remove the webhook, and add it again';
+    return "the webhook's secret does not open with this master key; remove the webhook, and add it again";
   }
   const deadline = AbortSignal.timeout(timeoutMs);
   try {
