@@ -27,15 +27,23 @@ const benches: readonly { readonly title: string; readonly script: string; reado
   { title: 'OTLP ingest, as much as is answered', script: 'ingest.ts', args: quick ? ['5'] : ['60'] },
   { title: 'OTLP ingest, 30,000 spans a second', script: 'ingest.ts', args: quick ? ['5', '30000'] : ['60', '30000'] },
   { title: 'After kill -9 under load', script: 'recovery.ts', args: quick ? ['1'] : ['5'] },
-  { title: 'After kill -9 of everything', script: 'kill-all.ts', args: quick ? ['2'] : ['50'] },
+  { title: 'After kill -9 of everything, fifty times', script: 'kill-all.ts', args: quick ? ['2'] : ['50'] },
   { title: 'An hour of soak', script: 'soak.ts', args: ['--seconds', quick ? '15' : '3600'] },
   { title: 'Chaos', script: 'chaos.ts', args: quick ? ['20'] : ['600'] },
 ];
 
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
 const results = join(import.meta.dirname, 'RESULTS.md');
+const processors = cpus();
+const machine = [
+  `${processors.length} × ${processors[0]?.model.trim() ?? 'unknown processor'}`,
+  `${Math.round(totalmem() / 2 ** 30)} GiB`,
+  `${process.platform} ${process.arch}`,
+  `Node ${process.versions.node}`,
+].join(', ');
+const [head = '', ...before] = (await readFile(results, 'utf8')).split(/^## /m);
 const sections = new Map<string, string>();
-for (const section of (await readFile(results, 'utf8')).split(/^## /m).slice(1)) {
+for (const section of before) {
   sections.set(section.slice(0, section.indexOf('\n')), `## ${section.trimEnd()}\n`);
 }
 const chosen =
@@ -60,22 +68,12 @@ for (const { title, script, args } of chosen) {
   if (ended !== '') failed += `bench/${script}${ended}\n`;
   // What missed its bar is a result too; what said nothing is none.
   if (output === '') continue;
-  const ran = `\`node bench/${[script, ...args].join(' ')}\`, commit ${commit}, ${new Date().toISOString().slice(0, 10)}${ended}`;
+  const ran = `\`node bench/${[script, ...args].join(' ')}\`, commit ${commit}, ${new Date().toISOString().slice(0, 10)}, on ${machine}${ended}`;
   sections.set(title, `## ${title}\n\n${ran}\n\n\`\`\`text\n${output.trimEnd()}\n\`\`\`\n`);
 }
 
-if (!quick) {
-  const processors = cpus();
-  const machine = [
-    `${processors.length} × ${processors[0]?.model.trim() ?? 'unknown processor'}`,
-    `${Math.round(totalmem() / 2 ** 30)} GiB`,
-    `${process.platform} ${process.arch}`,
-    `Node ${process.versions.node}`,
-  ].join(', ');
-  const head = `# Benchmarks\n\nWritten by \`npm run bench\`.\nMachine: ${machine}. Load generators run on the same machine.\n`;
-  const ordered = benches.flatMap(({ title }) => sections.get(title) ?? []);
-  await writeFile(results, [head, ...ordered].join('\n'));
-}
+// Those of other machines and of benches that are run by hand stay as they are.
+if (!quick) await writeFile(results, [head.trimEnd(), '', ...sections.values()].join('\n'));
 if (failed !== '') {
   process.stderr.write(failed);
   process.exitCode = 1;
