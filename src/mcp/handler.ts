@@ -1,15 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type {
-  DiscoverResult,
-  Implementation,
-  InitializeResult,
-  ServerCapabilities,
-  SubscriptionsAcknowledgedNotification,
-} from '@modelcontextprotocol/client';
+import type { Implementation } from '@modelcontextprotocol/client';
 import type { Principal } from '../contract/issuer/index.ts';
 import {
   ClientGone,
-  isObject,
   type JsonObject,
   SightlineError,
   type ErrorCode,
@@ -23,24 +16,14 @@ import { readMessage } from './body.ts';
 import { readAccept, readEra } from './era.ts';
 import { BatchPart, checkBatch, checkRoom, takesBatches } from './batch.ts';
 import { createCaller, type CallerOptions } from './call.ts';
-import { newSessionId, type ToolCall, readTraceParent, traceFields } from './tool-context.ts';
-import { cacheHints, createCatalog } from './catalog.ts';
+import { type ToolCall, readTraceParent, traceFields } from './tool-context.ts';
+import { createCatalog } from './catalog.ts';
 import { Exchange } from './exchange.ts';
-import {
-  RequestFailure,
-  requestFailure,
-  refuseCursor,
-  latestLegacyVersion,
-  legacyVersions,
-  meta,
-  modernVersion,
-  quote,
-  rpcCode,
-  type Era,
-} from './protocol.ts';
+import { createMethods } from './methods.ts';
+import { RequestFailure, requestFailure, legacyVersions, meta, modernVersion, rpcCode } from './protocol.ts';
 import { createGate, noteRefusedHosts } from './host-check.ts';
 import { serveView, type View } from './view.ts';
-import { peekId, readRpcMessage, type RpcMessage, createRunningCalls, type RunningCalls } from './message.ts';
+import { peekId, readRpcMessage, createRunningCalls, type RunningCalls } from './message.ts';
 
 export interface McpHandlerOptions extends Omit<CallerOptions, 'catalog' | 'admit' | 'running' | 'modernTail'> {
   /** Served in this order. */
@@ -101,8 +84,6 @@ const defaultLimits: McpLimits = {
   keepAliveMs: 15_000,
 };
 
-const bareCapabilities: ServerCapabilities = { tools: {} };
-
 /** Visible ASCII, as the protocol wants session ids; another value cannot have come from us. */
 const sessionIdPattern = /^[\x21-\x7e]{1,128}$/;
 
@@ -122,8 +103,7 @@ export function createMcp(options: McpHandlerOptions): Mcp {
   const gate = createGate(allowedHosts, allowedOrigins, noteRefusedHosts(logger));
   const running = options.running ?? createRunningCalls();
   const modernTail = `,"resultType":"complete","_meta":${JSON.stringify({ [meta.serverInfo]: serverInfo })}`;
-  const capabilitiesFor = (clientInfo: unknown, clientCapabilities: unknown): ServerCapabilities =>
-    view?.capabilities(clientInfo, clientCapabilities) ?? bareCapabilities;
+  const answer = createMethods({ catalog, view, serverInfo, instructions });
   const preflight = {
     // SDKs end a session by DELETE; the answer is a 405 that they understand, where a browser lets it through.
     'access-control-allow-methods': 'POST, DELETE',
@@ -271,74 +251,6 @@ export function createMcp(options: McpHandlerOptions): Mcp {
     });
   }
 
-  function answer(exchange: Exchange, message: RpcMessage, era: Era): void {
-    const { method, params } = message;
-    if (method === 'tools/list') {
-      refuseCursor(params);
-      exchange.prepared(era === 'modern' ? catalog.modernList : catalog.legacyList);
-    } else if (era === 'modern' && method === 'server/discover') {
-      exchange.result(JSON.stringify(discovery(message)));
-    } else if (era === 'modern' && method === 'subscriptions/listen') {
-      listen(exchange, message);
-    } else if (era === 'legacy' && method === 'initialize') {
-      initialize(exchange, message);
-    } else if (era === 'legacy' && method === 'ping') {
-      exchange.result('{}');
-    } else if (view?.answers(method) === true) {
-      exchange.result(JSON.stringify(view.answer(message, era)));
-    } else if (era === 'legacy' && emptyLists.has(method)) {
-      refuseCursor(params);
-      exchange.result(`{"${emptyLists.get(method) ?? ''}":[]}`);
-    } else {
-      // A 404 would tell a 2025 client that its session is gone.
-      throw new RequestFailure(
-        era === 'modern' ? 404 : 200,
-        rpcCode.methodNotFound,
-        `There is no method ${quote(method)}.`,
-      );
-    }
-  }
-
-  function discovery({ meta: about }: RpcMessage): DiscoverResult {
-    return {
-      supportedVersions: [modernVersion],
-      capabilities: capabilitiesFor(about?.[meta.clientInfo], about?.[meta.clientCapabilities]),
-      instructions,
-      ...cacheHints,
-      resultType: 'complete',
-      _meta: { [meta.serverInfo]: serverInfo },
-    };
-  }
-
-  function initialize(exchange: Exchange, { params }: RpcMessage): void {
-    const requested = params['protocolVersion'];
-    if (typeof requested !== 'string') {
-      throw new RequestFailure(200, rpcCode.invalidParams, 'params.protocolVersion must be a string.');
-    }
-    const protocolVersion = legacyVersions.includes(requested) ? requested : latestLegacyVersion;
-    const capabilities = capabilitiesFor(params['clientInfo'], params['capabilities']);
-    const result: InitializeResult = { protocolVersion, capabilities, serverInfo, instructions };
-    // Nothing is kept under the id. It tells one client's calls from another's when one of them is cancelled.
-    exchange.result(JSON.stringify(result), { 'mcp-session-id': newSessionId(params) });
-  }
-
-  /** Nothing here ever changes while it runs, so the subscription is acknowledged as empty and ends. */
-  function listen(exchange: Exchange, { id, params }: RpcMessage): void {
-    if (!isObject(params['notifications'])) {
-      throw new RequestFailure(400, rpcCode.invalidParams, 'params.notifications must be an object.');
-    }
-    if (!exchange.accepted.eventStream) {
-      throw new RequestFailure(406, 406, 'A subscription needs Accept: text/event-stream.');
-    }
-    const about = { [meta.subscriptionId]: id };
-    const acknowledged: SubscriptionsAcknowledgedNotification = {
-      method: 'notifications/subscriptions/acknowledged',
-      params: { notifications: {}, _meta: about },
-    };
-    exchange.event({ jsonrpc: '2.0', ...acknowledged });
-    exchange.result(JSON.stringify({ resultType: 'complete', _meta: { ...about, [meta.serverInfo]: serverInfo } }));
-  }
-
   function fail(exchange: Exchange, error: unknown): void {
     if (error instanceof ClientGone) return;
     if (error instanceof RequestFailure) {
@@ -392,13 +304,6 @@ export function createMcp(options: McpHandlerOptions): Mcp {
     call,
   };
 }
-
-/** What is not offered, by the member that lists it: older clients ask all the same, and take an error for a broken server. */
-const emptyLists: ReadonlyMap<string, string> = new Map([
-  ['prompts/list', 'prompts'],
-  ['resources/list', 'resources'],
-  ['resources/templates/list', 'resourceTemplates'],
-]);
 
 /** Made once: under overload it is thrown thousands of times a second. */
 const overloaded = requestFailure(
