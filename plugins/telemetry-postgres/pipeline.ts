@@ -1,11 +1,39 @@
-import type { Cursor, CursorEnd, ResultColumn, RowChunk } from '../../src/contract/telemetry/index.ts';
-import { ServerTime, quickMs, type NamedStatement, type Seen, type SmallStatement } from './known-small.ts';
+import type {
+  Cursor,
+  CursorEnd,
+  QueryLimits,
+  ResultColumn,
+  RowChunk,
+  StatementLabel,
+} from '../../src/contract/telemetry/index.ts';
+import type { Connections } from './connections.ts';
+import {
+  ServerTime,
+  quickMs,
+  type KnownSmall,
+  type NamedStatement,
+  type Seen,
+  type SmallStatement,
+} from './known-small.ts';
 import type { Lease, Reader, Session } from './session.ts';
 import { mostSmallBytes, mostUnwantedBytes, onlyReads } from './portal.ts';
-import type { QueryRequest } from './request.ts';
 import { RowSerializer } from './rows.ts';
 import { codes, type Field, fieldsOf, tagOf } from './wire/frames.ts';
 import { carryOut, ending, keep, run, unread, type Step } from './wire/packets.ts';
+
+export interface QueryRequest {
+  readonly connections: Connections;
+  readonly tenant: string;
+  readonly before: readonly Step[];
+  readonly text: string;
+  /** Who asks: sent before the statement. */
+  readonly label: StatementLabel | undefined;
+  readonly after: readonly Step[];
+  readonly small: KnownSmall;
+  readonly limits: QueryLimits;
+  readonly signal: AbortSignal;
+  readonly explain: (error: unknown, sent: string) => unknown;
+}
 
 export interface Member {
   readonly request: QueryRequest;

@@ -1,8 +1,7 @@
 import type { Cursor } from '../../src/contract/telemetry/index.ts';
 import { askerComment } from './known-small.ts';
 import type { Lease } from './session.ts';
-import { Pipeline, type Member } from './pipeline.ts';
-import type { QueryRequest } from './request.ts';
+import { Pipeline, type Member, type QueryRequest } from './pipeline.ts';
 import type { Step } from './wire/packets.ts';
 
 /** Behind each other: the last one waits for all of them. */

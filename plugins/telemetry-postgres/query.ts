@@ -10,7 +10,7 @@ import type { Lease } from './session.ts';
 import { ServerTime, quickMs } from './known-small.ts';
 import type { Pipelines } from './pipelines.ts';
 import { Portal } from './portal.ts';
-import type { QueryRequest } from './request.ts';
+import type { QueryRequest } from './pipeline.ts';
 import { RowSerializer } from './rows.ts';
 
 /** The server ends a statement itself at its time-out; so much later it is stopped from here. */
