@@ -4,6 +4,7 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -90,6 +91,22 @@ describe('organizations and keys', () => {
     expect((await box.run('key', 'list')).stdout).toContain('ci (paused)');
     expect((await box.run('key', 'resume', id)).code).toBe(0);
     expect((await box.run('key', 'list')).stdout).not.toContain('paused');
+  });
+
+  it('names the member who made a key by address', async () => {
+    const { client_id: id } = await newKey();
+    const member = json(
+      z.looseObject({ id: z.string() }),
+      await box.run('user', 'create', '--email', 'ana@example.com', '--org', 'Acme', '--json'),
+    );
+    // People make keys on a page.
+    const database = new DatabaseSync(join(box.data, 'sightline.sqlite'));
+    database.prepare('UPDATE api_keys SET created_by = ? WHERE id = ?').run(member.id, id);
+    database.close();
+    const { stdout } = await box.run('key', 'list');
+    expect([stdout.includes('ana@example.com'), stdout.includes(member.id)]).toEqual([true, false]);
+    const rows = z.array(z.looseObject({ created_by: z.string() }));
+    expect(json(rows, await box.run('key', 'list', '--json'))[0]?.created_by).toBe(member.id);
   });
 
   it('lists the ingest tokens of one organization, and ends one by its id', async () => {

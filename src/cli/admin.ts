@@ -67,6 +67,16 @@ export function actOnAdmin<Shape extends z.ZodType>(
   act(command, output, options, (call) => onAdmin(command, call, action));
 }
 
+/** Who made something, as a list shows it: members by their address, anybody else by what is kept of them. */
+export async function authorsOf(admin: Admin, org: string | undefined): Promise<(id: string | null) => string> {
+  const addresses = new Map<string, string>();
+  for (const { id: organization } of await admin.organizations(org)) {
+    const { items } = await admin.perform(operations.listPeople, {}, organization);
+    for (const { id, email } of items) addresses.set(id, email);
+  }
+  return (id) => (id === null ? 'unknown' : (addresses.get(id) ?? id));
+}
+
 function adminOver({ send, stream }: Way): Admin {
   const perform: Admin['perform'] = async (operation, input, name, onProgress) => {
     const organization = operation.of === 'organization' ? onlyOf(await named(name)).id : undefined;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { SightlineError, errorCode, parseJson } from '../contract/core/index.ts';
 import { shellWord } from '../contract/core/quote.ts';
 import { operations } from '../gateway/admin/index.ts';
-import { actOnAdmin } from './admin.ts';
+import { actOnAdmin, authorsOf } from './admin.ts';
 import {
   actInOrganization,
   orgCommand,
@@ -53,6 +53,7 @@ export const register: Register = (program, output, summary) => {
   const tokens = orgCommand(group, 'tokens', 'list the valid ingest tokens');
   actOnAdmin(tokens, output, orgShape, async ({ admin, options: { org } }) => {
     const { items: rows } = await admin.perform(operations.listIngestTokens, {}, org);
+    const authorOf = await authorsOf(admin, org);
     showRows(
       output,
       rows,
@@ -61,7 +62,7 @@ export const register: Register = (program, output, summary) => {
         row.id,
         `…${row.last_four ?? '????'}`,
         row.created_at,
-        row.created_by ?? 'unknown',
+        authorOf(row.created_by),
         row.last_used_at ?? 'never',
       ],
       `There is no token. Make one with: ${toPaste('sightline ingest rotate', org)}`,

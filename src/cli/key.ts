@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { SightlineError } from '../contract/core/index.ts';
 import { scopes as allScopes, type Scope } from '../contract/issuer/index.ts';
 import { operations } from '../gateway/admin/index.ts';
-import { actOnAdmin, type Admin } from './admin.ts';
+import { actOnAdmin, authorsOf, type Admin } from './admin.ts';
 import { orgShape, toPaste, type Register } from './command.ts';
 import { showRows, type Output } from './output.ts';
 
@@ -31,6 +31,7 @@ export const register: Register = (program, output, summary) => {
     .option('--org <name>', 'only those of this organization');
   actOnAdmin(list, output, orgShape, async ({ admin, options }) => {
     const rows = await keysOf(admin, options.org);
+    const authorOf = await authorsOf(admin, options.org);
     showRows(
       output,
       rows,
@@ -40,7 +41,7 @@ export const register: Register = (program, output, summary) => {
         row.paused_at === null ? row.name : `${row.name} (paused)`,
         row.org,
         row.secrets.map((secret) => `…${secret.last_four ?? '????'}`).join(' '),
-        row.created_by,
+        authorOf(row.created_by),
         row.last_used_at ?? 'never',
         row.scopes.join(' '),
       ],

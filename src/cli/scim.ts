@@ -1,5 +1,5 @@
 import { operations } from '../gateway/admin/index.ts';
-import { actOnAdmin } from './admin.ts';
+import { actOnAdmin, authorsOf } from './admin.ts';
 import { orgCommand, orgShape, toPaste, type Register } from './command.ts';
 import { showRows } from './output.ts';
 
@@ -24,11 +24,12 @@ export const register: Register = (program, output, summary) => {
   const list = orgCommand(group, 'list', 'list the tokens');
   actOnAdmin(list, output, orgShape, async ({ admin, options: { org } }) => {
     const { items: rows } = await admin.perform(operations.listScimTokens, {}, org);
+    const authorOf = await authorsOf(admin, org);
     showRows(
       output,
       rows,
       ['id', 'ends in', 'created', 'by', 'last used'],
-      (row) => [row.id, row.last_four, row.created_at, row.created_by, row.last_used_at ?? 'never'],
+      (row) => [row.id, row.last_four, row.created_at, authorOf(row.created_by), row.last_used_at ?? 'never'],
       `There is no SCIM token yet. Make one with: ${toPaste('sightline scim create', org ?? 'NAME')}`,
     );
   });
