@@ -68,7 +68,6 @@ describe('what a message asks for', () => {
       'but why is that?',
       'why payment?',
       'how do you know?',
-      'are you sure?',
       'explain',
       'explain that',
       'what is the evidence?',
@@ -98,7 +97,9 @@ describe('what a message asks for', () => {
     ].map((text) => [text, 'summary']),
     ...['was a feature flag turned on?', 'did catalog get a new version?'].map((text) => [text, 'changes']),
     ...['how many orders are late?', 'what percentage of orders fail?'].map((text) => [text, 'affected']),
-    ...['are you certain?'].map((text) => [text, 'reasons']),
+    ...['are you certain?', 'are you sure?', 'Are you really sure about that?', 'really?', 'how sure are you?'].map(
+      (text) => [text, 'certainty'],
+    ),
     ...[
       'what happened at 10:08?',
       'was there an outage?',

@@ -31,7 +31,7 @@ export interface Focus {
 export type Asks =
   | { readonly kind: 'investigation' }
   | { readonly kind: 'help' | 'unknown' | 'greeting' | 'thanks' | 'people' | 'order' }
-  | { readonly kind: 'logs' | 'queries' | 'reasons' | 'unchecked' }
+  | { readonly kind: 'logs' | 'queries' | 'reasons' | 'certainty' | 'unchecked' }
   /** The slowest or only those that failed, and one alone, where these are asked for. */
   | { readonly kind: 'traces'; readonly by: 'failures' | 'slowness' | undefined; readonly one: boolean }
   /** `what is E3?` */
@@ -145,7 +145,13 @@ const direct: readonly (readonly [
     'unchecked',
     [/\b(?:did|have|has) ?(?:you )?(?:not|n't) (?:you )?(?:been )?check/i, /\bwhat (?:don't you|do you not) know\b/i],
   ],
-  ['reasons', [/\bhow (?:sure|certain|confident) are you\b/i]],
+  [
+    'certainty',
+    [
+      /\bhow (?:sure|certain|confident) are you\b/i,
+      /^(?:are you (?:\w+ )?(?:sure|certain|confident|positive)\b[^.!?]{0,40}|really)\W*$/i,
+    ],
+  ],
   [
     'onset',
     [
@@ -267,7 +273,7 @@ function readDirect(text: string): Asks | undefined {
 
 const doubts = [
   /^(?:(?:but|and|so)\s+)?why(?:\s+(?:is that|so|that|do you (?:think|say) (?:so|that|this)))?\W*$/i,
-  /^(?:how do you know|how come|explain|are you (?:really )?(?:sure|certain|confident|positive)|really|prove it|show (?:me )?(?:the |your )?evidence)\b[^.!?]{0,40}\W*$/i,
+  /^(?:how do you know|how come|explain|prove it|show (?:me )?(?:the |your )?evidence)\b[^.!?]{0,40}\W*$/i,
   /\bwhat (?:makes you (?:think|say)|is (?:the|your) evidence)\b/i,
 ];
 

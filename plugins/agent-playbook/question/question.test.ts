@@ -84,6 +84,7 @@ describe('a follow-up in German, French or Spanish', () => {
     ],
     ['onset', ['Seit wann?', 'Wann fing das an?', 'Quand est-ce que ça a commencé ?', '¿Cuándo empezó?']],
     ['advice', ['Was soll ich tun?', 'Was kann ich machen?', 'Que dois-je faire ?', '¿Qué puedo hacer?']],
+    ['certainty', ['Bist du sicher?', 'Tu es sûr ?', '¿Estás seguro?']],
     ['reasons', ['Warum?', 'Wieso das?', 'Pourquoi ?', '¿Por qué?']],
     ['blame: database', ['Liegt es an der Datenbank?', "C'est la base de données ?", '¿Es la base de datos?']],
     ['blame: network', ['Ist es das Netzwerk?', 'Est-ce le réseau ?', '¿Es la red?']],
@@ -104,6 +105,17 @@ describe('a follow-up in German, French or Spanish', () => {
         true,
       ]);
     }
+  });
+
+  it.each([
+    ['Zeig mir einen fehlerhaften Trace', 'failures', true],
+    ['Montre-moi une trace en échec', 'failures', true],
+    ['Muéstrame una traza fallida', 'failures', true],
+    ['Zeig mir einen langsamen Trace', 'slowness', true],
+    ['Muéstrame las trazas con errores', 'failures', false],
+    ['Montre-moi les traces', undefined, false],
+  ])('shows the traces that were asked for: %s', (text, by, one) => {
+    expect(read(text).asks).toEqual({ kind: 'traces', by, one });
   });
 
   it.each([

@@ -102,6 +102,8 @@ const hit = 'betroffen|touchée?s?|affectée?s?|concernée?s?|impactée?s?|afect
 const who = '(customers|users|countries|regions|services)';
 const verb = String.raw`(?:zeig|gib|such|nenn|montre|donne|affiche|mu[eé]stra|enseña|dame)\p{L}*${within}`;
 
+const failed = String.raw`(?:fehler\p{L}+|fehlgeschlagenen?|fallidas?|con error(?:es)?)`;
+
 const whole = (forms: readonly (readonly [english: string, form: string | RegExp])[]) =>
   forms.map(([english, form]) => {
     const source = typeof form === 'string' ? form : form.source;
@@ -151,11 +153,16 @@ const timed = /^(?:last|since|yesterday|today|\d)/;
 /** Questions, in which the phrases were put into English, by their English; the first that is found is what is asked. */
 const questions = whole([
   ['why?', /^\P{L}*(?:warum|wieso|weshalb|pourquoi|por qué)(?: das| ça| eso)?\P{L}*$/u],
+  ['are you sure', /^\P{L}*(?:bist du (?:\p{L}+ )?sicher|(?:tu es|es-tu) s[uû]re?|est[aá]s segur[oa])/u],
   ['help', /^\P{L}*(?:hilfe|aide(?:-moi)?|ayuda)\P{L}*$|was kannst du|que (?:peux|sais)-tu|qué puedes/u],
   ['hello', /^(?:hallo|guten (?:tag|morgen|abend)|servus|grüezi|bonjour|salut|hola|buen[oa]s \p{L}+)\P{L}*$/u],
   ['thanks', /^(?:danke\p{L}*|vielen dank|merci|gracias)/u],
   ['roll back', /(?:rolle?|mach\p{L}*) .{0,80}(?:zurück|rückgängig)|reviens? .{0,80}version précédente|revierte/u],
   ['show me the logs', `${verb}(?:logs?|protokolle?|journaux|registros?)|${verb}-logs`],
+  ['show me a failed trace', `${verb}(?:einen ${failed} trace|une trace en (?:échec|erreur)|una traza ${failed})`],
+  ['show me a slow trace', `${verb}(?:einen langsamen trace|une trace lente|una traza lenta)`],
+  ['show me a trace', `${verb}(?:einen trace|une trace|una traza)`],
+  ['show me the failed traces', `${verb}(?:${failed} traces|traces en (?:échec|erreur)|trazas ${failed})`],
   ['show me the traces', `${verb}tra(?:ces?|zas?)`],
   ['show me the sql', `${verb}(?:sql|abfragen?|requêtes?|consultas?)`],
   ['what did you not check', /nicht (?:über)?geprüft|n'as pas (?:vérifié|regardé)|no has (?:comprobado|revisado)/],

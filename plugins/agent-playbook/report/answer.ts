@@ -98,7 +98,7 @@ function otherSuspects({ service, suspects = [], suspicions = [] }: Report['conc
       ({ service: name, why, why_not: not, evidence_ids: ids }) =>
         `${code(name, 60)}: ${why}${not === undefined ? '' : ` Against it: ${not}`}${ids.length === 0 ? '' : ` [${ids.join(', ')}]`}`,
     ),
-    ...(rest.length === 0 ? [] : [`Changed hardly beyond chance: ${names(rest)}.`]),
+    ...(rest.length === 0 ? [] : [`${names(rest)}: may be chance alone.`]),
   ];
   return lines.length === 0 ? '' : `${service === '' ? 'Look first at' : 'Also looks unusual'}:\n${bullets(lines)}`;
 }

@@ -56,6 +56,9 @@ describe('what is said to have been looked for and not found', () => {
       step('E2', 'Which are slower?', 'refutes'),
       step('E3', 'Which fail more?', 'supports'),
     ];
+    expect(recount({ kind: 'certainty' }, { conclusion, steps }, new Date(0))).toBe(
+      'I am of high confidence: x.\n\n`why?` shows all that this rests on, and what was looked for and not found.',
+    );
     const said = recount({ kind: 'reasons' }, { conclusion, steps }, new Date(0));
     expect(said).toContain('Looked for, and not found:\n- Which are slower? None. [E2]\n\n');
   });

@@ -85,6 +85,8 @@ export function recount({ kind }: Asks, found: Found, today: Date): string | und
       return queries(found, today);
     case 'reasons':
       return reasons(found, today);
+    case 'certainty':
+      return certainty(found, today);
     case 'unchecked':
       return unchecked(found);
     default:
@@ -181,6 +183,22 @@ function reasons(one: Found, today: Date): string {
     against.length === 0 ? '' : `Looked for, and not found:\n${bullets(against)}`,
     left.length === 0 ? '' : `Not checked: ${left.join('; ')}.`,
     'Each of these is a query: `show me the SQL`.',
+  ]
+    .filter((block) => block !== '')
+    .join('\n\n');
+}
+
+/** How sure, with what speaks for and against it, in a few lines; `why?` tells the rest. */
+function certainty(one: Found, today: Date): string {
+  const { root_cause: cause, confidence, service, claims, suspicions = [], not_checked: left = [] } = one.conclusion;
+  if (confidence === 'none' || cause === '') return reasons(one, today);
+  const against = suspicions.find(({ service: name }) => name === service)?.why_not;
+  return [
+    `I am of ${confidence} confidence: ${cause}`,
+    claims.slice(0, 3).map(claimLine).join('\n'),
+    against === undefined ? '' : `Against it: ${against}`,
+    left.length === 0 ? '' : `Not checked: ${left.join('; ')}.`,
+    '`why?` shows all that this rests on, and what was looked for and not found.',
   ]
     .filter((block) => block !== '')
     .join('\n\n');

@@ -37,6 +37,7 @@ const restsOnFindings: ReadonlySet<Asks['kind']> = new Set([
   'affected',
   'blame',
   'reasons',
+  'certainty',
   'queries',
   'unchecked',
 ]);
