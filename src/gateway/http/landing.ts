@@ -59,7 +59,7 @@ function page({ name, resource, tokenUrl, signInUrl }: LandingOptions): string {
 <main>
 <h1>${escapeHtml(name)}</h1>
 <p>This is an MCP server: coding agents and scripts read an organization’s telemetry, incidents and chats through it.</p>
-<p><a href="${escapeHtml(signInUrl)}">Sign in</a> to see incidents and chats, connect applications, or make API keys.</p>
+<p><a href="${escapeHtml(signInUrl)}">Open your workspace</a> to see incidents and chats, connect applications, or make API keys.</p>
 <h2>Endpoint</h2>
 <pre tabindex="0">${escapeHtml(resource)}</pre>
 <h2>Connect</h2>
