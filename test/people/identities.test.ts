@@ -255,6 +255,32 @@ describe("an invitation's link", () => {
     expect(await rolesOf(after.id)).toEqual({ Acme: 'member' });
   });
 
+  it('gives the account of who has left to a successor alone', async () => {
+    const before = await enter({ memberships: [acme] });
+    const { token } = await world.people.openSession(before.id);
+    await world.people.removeMember(world.organization.id, before.id, admin);
+    const after = await enter({ subject: 'successor' }, await invite('ada@example.com'));
+    expect(await rolesOf(after.id)).toEqual({ Acme: 'member' });
+    expect(await world.people.session(token)).toBeUndefined();
+    for (const email of ['ada@example.com', 'ada.before@example.com']) {
+      expect(await refusal(enter({ email }))).toMatchObject(refused('forbidden'));
+    }
+    expect((await enter({ subject: 'successor' })).id).toBe(after.id);
+  });
+
+  it('gives to no successor the account of who is in an organization that can be restored', async () => {
+    const before = await enter({ memberships: [{ organization: 'Other', role: 'admin' }] });
+    const { deletedOrganizations } = world.store.storage.directory;
+    await deletedOrganizations.add(other.id, new Date(world.clock.now().getTime() + 60_000));
+    const token = await invite('ada@example.com');
+    expect(await refusal(enter({ subject: 'successor' }, token))).toMatchObject(refused('forbidden', 'not connected'));
+    await deletedOrganizations.restore(other.id);
+    expect(await rolesOf((await enter({ memberships: [{ organization: 'Other', role: 'admin' }] })).id)).toEqual({
+      Other: 'admin',
+    });
+    expect(await rolesOf(before.id)).toEqual({ Other: 'admin' });
+  });
+
   it('makes nobody a member whose account is disabled', async () => {
     const { id } = await enter({ memberships: [{ organization: 'Other', role: 'member' }] });
     await world.people.setEnabled(id, false, admin);

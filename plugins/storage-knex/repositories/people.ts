@@ -38,6 +38,7 @@ import { syncMemberships, type Provided } from './members.ts';
 import { DirectoryRepository } from './repository.ts';
 import { departures } from './scim/users.ts';
 import type { DbInteger } from '../tables.ts';
+import type { Statements } from '../transact.ts';
 
 export class People extends DirectoryRepository implements PeopleRepository {
   credentials(email: string): Promise<{ readonly user: User; readonly hash?: string } | undefined> {
@@ -135,14 +136,18 @@ export class People extends DirectoryRepository implements PeopleRepository {
     );
   }
 
-  linkIdentity(userId: UserId, issuer: string, subject: string, which: 'first' | 'another' = 'another'): Promise<void> {
+  linkIdentity(
+    userId: UserId,
+    issuer: string,
+    subject: string,
+    which: 'first' | 'another' | 'only' = 'another',
+  ): Promise<void> {
     return this.database.write(
       async (knex) => {
-        if (which === 'first') {
-          // Not a change, but the lock under which two that would be the first follow each other.
-          await knex('users').where({ id: userId }).update({ id: userId });
-          if ((await findIdentityOf(knex, userId)) !== undefined) throw identityTaken();
-        }
+        // Not a change, but the lock under which two that would be the first, or the only one, follow each other.
+        if (which !== 'another') await knex('users').where({ id: userId }).update({ id: userId });
+        if (which === 'first' && (await findIdentityOf(knex, userId)) !== undefined) throw identityTaken();
+        if (which === 'only') await endIdentities(knex, userId);
         await insertIdentity(knex, userId, issuer, subject, this.now());
       },
       { duplicate: identityTaken(), foreign_key: noSuchUser() },
@@ -166,6 +171,14 @@ export class People extends DirectoryRepository implements PeopleRepository {
       foreign_key: new SightlineError('not_found', 'There is no such organization.'),
     });
   }
+}
+
+/** Where no organization has the person, be it one that can be restored, there is nothing that another would come by. */
+async function endIdentities(knex: Statements, userId: UserId): Promise<void> {
+  const member = await knex('members').where({ user_id: userId }).first('organization_id');
+  if (member !== undefined) throw identityTaken();
+  await knex('identities').where({ user_id: userId }).delete();
+  await endSessions(knex, userId);
 }
 
 function noSuchUser(): SightlineError {

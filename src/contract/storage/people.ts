@@ -112,8 +112,11 @@ export interface PeopleRepository {
   identity(issuer: string, subject: string): Promise<User | undefined>;
   /** A new account with an identity and no password. `conflict` when address or identity is taken. */
   createWithIdentity(input: NewIdentity): Promise<User>;
-  /** `conflict` when the identity is taken, or is to be the account's first and there is another. */
-  linkIdentity(userId: UserId, issuer: string, subject: string, which?: 'first' | 'another'): Promise<void>;
+  /**
+   * `conflict` when the identity is taken, or is to be the account's first and there is another. As the only one it takes the
+   * place of all others, whose sessions end; `conflict` where any organization has the person, a deleted one too.
+   */
+  linkIdentity(userId: UserId, issuer: string, subject: string, which?: 'first' | 'another' | 'only'): Promise<void>;
   /** Whether an account is linked to any identity. */
   hasIdentity(userId: UserId): Promise<boolean>;
   /** Organizations whose directory said that the person left, of an account that was erased since. */

@@ -8,8 +8,8 @@ import type { Trail } from './trail.ts';
  * Whose account an identity is. Issuer and subject together are the identity; an address only leads to an account where
  * the provider vouches for it, and then only
  * - to an account without password and without identity, as an operator makes for somebody who is to sign in elsewhere, or
- * - by the link of an invitation for that address, to an account that would not bring another identity's memberships along:
- *   addresses are given to other people when somebody leaves.
+ * - by the link of an invitation for that address, to an account that would not bring another identity's memberships along,
+ *   and that the other identity then has no more: addresses are given to other people when somebody leaves.
  * Else there is a new account where the provider's memberships or an invitation let the person in, and a refusal where
  * nothing does.
  */
@@ -78,7 +78,7 @@ export function createIdentities({ storage, invitations, trail, logger }: Identi
     if (!free && !invitable) throw notConnected(user, identity);
     if (!user.enabled) throw disabled();
     try {
-      await people.linkIdentity(user.id, identity.issuer, identity.subject, owned ? 'another' : 'first');
+      await people.linkIdentity(user.id, identity.issuer, identity.subject, owned ? 'only' : 'first');
     } catch (error) {
       // Somebody else of this address was first.
       throw error instanceof SightlineError && error.code === 'conflict' ? notConnected(user, identity) : error;

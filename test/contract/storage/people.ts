@@ -1,6 +1,6 @@
 import { newId } from '../../../src/contract/core/index.ts';
 import type { Runner } from '../runner.ts';
-import { type MakeStorage, newGrant, newSession, refusal, sharedStage } from './stage.ts';
+import { inAnHour, type MakeStorage, newGrant, newSession, refusal, sharedStage } from './stage.ts';
 
 const issuer = 'https://login.example/tenant';
 
@@ -219,6 +219,28 @@ export function peoplePromises(runner: Runner, make: MakeStorage): void {
       const owners = await Promise.all(subjects.map((subject) => people().identity(issuer, subject)));
       expect(owners.filter((owner) => owner !== undefined)).toEqual([user]);
       expect(await refusal(people().linkIdentity(newId('usr'), issuer, newId('usr'), 'first'))).toBe('not_found');
+    });
+
+    it('are the only one where that was asked for, of an account that no organization has', async () => {
+      const [user, before, after] = [await stage().person(), newId('usr'), newId('usr')];
+      const workspace = await stage().workspace();
+      const { sessions, deletedOrganizations } = stage().storage.directory;
+      await people().linkIdentity(user.id, issuer, before);
+      const session = newSession(user.id);
+      await sessions.create(session);
+      await workspace.members.add(user.id, 'member');
+      const link = () => people().linkIdentity(user.id, issuer, after, 'only');
+      expect(await refusal(link())).toBe('conflict');
+      await deletedOrganizations.add(workspace.organizationId, inAnHour());
+      expect(await refusal(link())).toBe('conflict');
+      expect(await people().identity(issuer, before)).toEqual(user);
+      expect(await sessions.find(session.hash)).not.toBeUndefined();
+      await deletedOrganizations.restore(workspace.organizationId);
+      await workspace.members.remove(user.id);
+      await link();
+      expect(await people().identity(issuer, before)).toBeUndefined();
+      expect(await people().identity(issuer, after)).toEqual(user);
+      expect(await sessions.find(session.hash)).toBeUndefined();
     });
 
     it('are of somebody, and written like something', async () => {
