@@ -9,7 +9,7 @@ import { endGrants } from './grants.ts';
 import { endInvitationsBy, endMembership, keepAnAdmin } from './members.ts';
 import { removeChats } from './retention.ts';
 import { keepSaid, lastSaid } from './scim/users.ts';
-import { endSessions, liveOrganizations, toUser, traitsOf } from './users.ts';
+import { endInvitationsOf, endSessions, liveOrganizations, toUser, traitsOf } from './users.ts';
 
 /** Ends what a person acts by. Undefined where there is no such account. */
 export async function endAccess(
@@ -29,7 +29,10 @@ export async function endAccess(
     if (only === undefined) {
       await endGrants(scope, { user_id: userId });
       await endInvitationsBy(scope, userId);
-    } else await endMembership(scope, userId);
+    } else {
+      await endInvitationsOf(scope, userId);
+      await endMembership(scope, userId);
+    }
     ended.push({ organizationId, member, keys });
   }
   if (only === undefined) await endSessions(knex, userId);

@@ -6,7 +6,7 @@ import type { EnterScope } from '../database.ts';
 import type { Scope } from '../scope.ts';
 import type { Statements } from '../transact.ts';
 import { endGrants } from './grants.ts';
-import { liveOrganizations, toUser } from './users.ts';
+import { endInvitationsOf, liveOrganizations, toUser } from './users.ts';
 import { OrganizationRepository } from './repository.ts';
 import { lastSaid } from './scim/users.ts';
 
@@ -14,7 +14,10 @@ export class Members extends OrganizationRepository implements MemberRepository 
   add(userId: UserId, role: Role, guard?: AdminGuard): Promise<void> {
     return this.database.write(
       async (scope) => {
-        if (guard && role !== 'admin') await keepAnAdmin(scope, userId);
+        if (guard && role !== 'admin') {
+          await keepAnAdmin(scope, userId);
+          await endInvitationsOf(scope, userId);
+        }
         await setMembership(scope, userId, role, this.now());
         if (role !== 'admin') await endInvitationsBy(scope, userId);
       },
@@ -37,6 +40,7 @@ export class Members extends OrganizationRepository implements MemberRepository 
   remove(userId: UserId, guard?: AdminGuard): Promise<boolean> {
     return this.database.write(async (scope) => {
       if (guard) await keepAnAdmin(scope, userId);
+      await endInvitationsOf(scope, userId);
       return endMembership(scope, userId);
     });
   }

@@ -2,6 +2,7 @@ import { foldCase, SightlineError, newId, toId, type UserId } from '../../../src
 import type { User, Membership, NewIdentity, Organization } from '../../../src/contract/storage/index.ts';
 import { boolean, date, sha256, comparable, shortText, roleColumn } from '../columns.ts';
 import type { RowIn } from '../rows.ts';
+import type { Scope } from '../scope.ts';
 import type { Statements } from '../transact.ts';
 
 type Shown = Pick<RowIn<'users'>, 'id' | 'email' | 'name' | 'enabled' | 'created_at'>;
@@ -60,6 +61,16 @@ export function emailColumns(text: string): Pick<RowIn<'users'>, 'email' | 'emai
 
 export async function endSessions(knex: Statements, userId: UserId): Promise<void> {
   await knex('sessions').where({ user_id: userId }).delete();
+}
+
+/** A member's own from before they became one, by which who is removed would come back, and who is made less be an admin. */
+export async function endInvitationsOf(scope: Scope, userId: string): Promise<void> {
+  const member = await scope
+    .from('members')
+    .join('users', 'users.id', 'members.user_id')
+    .where({ 'members.user_id': userId })
+    .first('users.email_key');
+  if (member !== undefined) await scope.from('invitations').where({ email_key: member.email_key }).delete();
 }
 
 export function findIdentity(knex: Statements, issuer: string, subject: string): Promise<RowIn<'users'> | undefined> {

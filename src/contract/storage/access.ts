@@ -67,10 +67,13 @@ export interface ApiKeyWithHashes {
 export type AdminGuard = 'keep-an-admin';
 
 export interface MemberRepository {
-  /** Given here, and so not taken away by what an identity provider says. Adding a member again sets the role. */
+  /**
+   * Given here, and so not taken away by what an identity provider says. Adding a member again sets the role. Who is made less
+   * than an admin under a guard is not made one by an invitation from before.
+   */
   add(userId: UserId, role: Role, guard?: AdminGuard): Promise<void>;
   list(): Promise<readonly { readonly user: User; readonly role: Role }[]>;
-  /** Also ends what the person granted in this organization, and the invitations they made there. */
+  /** Also ends what the person granted in this organization, the invitations they made there, and one that is theirs. */
   remove(userId: UserId, guard?: AdminGuard): Promise<boolean>;
 }
 

@@ -1,6 +1,16 @@
 import { hashSecret, newId } from '../../../src/contract/core/index.ts';
 import { rejection, type Runner } from '../runner.ts';
-import { awkward, eventually, type MakeStorage, ownStage, present, refusal, sharedStage, soon } from './stage.ts';
+import {
+  awkward,
+  eventually,
+  type MakeStorage,
+  newInvitation,
+  ownStage,
+  present,
+  refusal,
+  sharedStage,
+  soon,
+} from './stage.ts';
 
 /** What is known before an organization is: organizations, people, and the schema itself. */
 export function directoryPromises(runner: Runner, make: MakeStorage): void {
@@ -261,6 +271,33 @@ export function directoryPromises(runner: Runner, make: MakeStorage): void {
       await workspace.members.remove(left);
       await workspace.members.add(demoted, 'member');
       expect((await workspace.invitations.list()).map(({ createdBy }) => createdBy)).toEqual([stays]);
+    });
+
+    it('are not let in again, nor made admins again, by an invitation from before they were members', async () => {
+      const [workspace, elsewhere] = [await stage().workspace(), await stage().workspace()];
+      const { people } = stage().storage.directory;
+      const invited = async () => {
+        const user = await stage().person();
+        const [own, other] = [
+          newInvitation({ email: user.email, role: 'admin' }),
+          newInvitation({ email: user.email }),
+        ];
+        await workspace.invitations.create(own);
+        await elsewhere.invitations.create(other);
+        await workspace.members.add(user.id, 'admin');
+        return { user, own, other };
+      };
+      const [removed, demoted, left, stays] = [await invited(), await invited(), await invited(), await invited()];
+      await workspace.members.remove(removed.user.id, 'keep-an-admin');
+      await workspace.members.add(demoted.user.id, 'member', 'keep-an-admin');
+      await people.endAccess(left.user.id, workspace.organizationId);
+      for (const { user, own } of [removed, demoted, left]) {
+        expect(await people.acceptInvitation(own.hash, { kind: 'existing', userId: user.id })).toBeUndefined();
+      }
+      const roles = new Map((await workspace.members.list()).map(({ user, role }) => [user.id, role]));
+      expect(roles).toEqual(new Map([[demoted.user.id, 'member'] as const, [stays.user.id, 'admin'] as const]));
+      expect((await workspace.invitations.list()).map(({ id }) => id)).toEqual([stays.own.id]);
+      for (const { other } of [removed, demoted, left]) expect(await people.invitation(other.hash)).not.toBeUndefined();
     });
 
     it('become members only if they exist', async () => {

@@ -1,7 +1,16 @@
 import { newId, type OrganizationId } from '../../../src/contract/core/index.ts';
 import type { NewScimUser, Provisioned, Workspace } from '../../../src/contract/storage/index.ts';
 import type { Runner } from '../runner.ts';
-import { type MakeStorage, newGrant, newKey, newSession, present, refusal, sharedStage } from './stage.ts';
+import {
+  type MakeStorage,
+  newGrant,
+  newInvitation,
+  newKey,
+  newSession,
+  present,
+  refusal,
+  sharedStage,
+} from './stage.ts';
 
 const rules = { adminGroups: ['Admins', 'group-object-id'] };
 
@@ -113,15 +122,21 @@ export function scimPromises(runner: Runner, make: MakeStorage): void {
       const given = newUser();
       const account = await directory().createUser({ email: given.email, name: 'Given' });
       await acme.members.add(account.id, 'admin');
-      const [one, two] = [await provision(acme, given), await provision(acme, newUser())];
+      const added = newUser();
+      const invitation = newInvitation({ email: added.email, role: 'admin' });
+      await acme.invitations.create(invitation);
+      const [one, two] = [await provision(acme, given), await provision(acme, added)];
       expect(await rolesOf(one)).toEqual([[acme.organizationId, 'admin']]);
       expect(await rolesOf(two)).toEqual([[acme.organizationId, 'member']]);
 
       const { group, roles } = await acme.scim.saveGroup({ displayName: 'ADMINS', add: [two.user.id] }, rules);
       expect(roles).toEqual([{ userId: two.user.userId, role: 'admin' }]);
       expect(await rolesOf(two)).toEqual([[acme.organizationId, 'admin']]);
+      expect(await directory().people.invitation(invitation.hash)).not.toBeUndefined();
       await acme.scim.saveGroup({ id: group.id, displayName: 'Others' }, rules);
       expect(await rolesOf(two)).toEqual([[acme.organizationId, 'member']]);
+      // Which would make them an admin again.
+      expect(await directory().people.invitation(invitation.hash)).toBeUndefined();
       await acme.scim.saveGroup({ id: group.id, externalId: 'group-object-id' }, rules);
       expect(await rolesOf(two)).toEqual([[acme.organizationId, 'admin']]);
       expect(await acme.scim.settleRoles({ adminGroups: [] })).toEqual([{ userId: two.user.userId, role: 'member' }]);

@@ -15,7 +15,7 @@ import type { RowIn } from '../../rows.ts';
 import type { Scope } from '../../scope.ts';
 import type { Statements } from '../../transact.ts';
 import { OrganizationRepository } from '../repository.ts';
-import { traitsOf } from '../users.ts';
+import { endInvitationsOf, traitsOf } from '../users.ts';
 
 /** Those that are there: of one that was deleted only the account and the fact are kept, without a user name. */
 export function present(scope: Scope) {
@@ -108,7 +108,10 @@ export async function settleRoles(scope: Scope, rules: ScimRules, userId?: strin
     if (role === roleColumn.parse(before)) continue;
     await scope.from('members').where({ user_id, source: 'scim' }).update({ role });
     // As where an admin is made a member by hand.
-    if (role === 'member') await scope.from('invitations').where({ created_by: user_id }).delete();
+    if (role === 'member') {
+      await scope.from('invitations').where({ created_by: user_id }).delete();
+      await endInvitationsOf(scope, user_id);
+    }
     changed.push({ userId: toId('usr', user_id), role });
   }
   return changed;
