@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readable } from '../support/person.ts';
-import { openWorkplace, type Colleague, type Workplace } from './support/workplace.ts';
+import { openWorkplace, operator, type Colleague, type Workplace } from './support/workplace.ts';
 
 const path = '/integrations/provisioning';
 
@@ -37,11 +37,41 @@ describe('the page of SCIM tokens', () => {
     expect((await admin.browser.get(end)).status).toBe(404);
   });
 
+  it('goes on showing a new token when the one before is ended', async () => {
+    const ends = async (): Promise<readonly string[]> =>
+      [...(await admin.browser.get(path)).text.matchAll(/href="([^"]*\/sct_[^"]*\/end)"/g)].map(([, end = '']) => end);
+    await admin.browser.submit(path, {});
+    const [before = ''] = await ends();
+    await admin.browser.submit(path, {});
+    const token = tokenIn(await page());
+    await admin.browser.submit(before, {});
+    expect(tokenIn(await page())).toBe(token);
+    const [own = ''] = await ends();
+    await admin.browser.submit(own, {});
+    expect(tokenIn(await page())).toBe('');
+    expect(await status(token)).toBe(401);
+  });
+
+  it('shows a new token on the page of its organization alone', async () => {
+    const { site, organization, elsewhere } = place;
+    const look = async (at: typeof organization): Promise<string> => {
+      await admin.browser.submit('/organizations', { organization: at.id });
+      return tokenIn(await page());
+    };
+    await site.people.addMember(elsewhere.id, admin.user.id, 'admin', operator);
+    await admin.browser.submit(path, {});
+    const token = tokenIn(await page());
+    expect(await status(token)).toBe(200);
+    expect(await look(elsewhere)).toBe('');
+    await admin.browser.submit(path, {});
+    expect(tokenIn(await page())).not.toBe('');
+    expect(await look(organization)).toBe(token);
+  });
+
   it('is an admin’s alone, and another organization’s token cannot be ended by it', async () => {
     const member = await place.enter('member', 'bob@acme.example');
     expect((await member.browser.get(path)).status).toBe(403);
     const other = place.elsewhere;
-    const operator = { kind: 'operator', id: 'root', name: 'root' } as const;
     const { id, token } = await place.site.scimTokens.create(other.id, operator);
     expect((await admin.browser.get(`${path}/${id}/end`)).status).toBe(404);
     const csrf = await admin.browser.csrf(path);

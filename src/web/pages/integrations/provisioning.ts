@@ -6,8 +6,10 @@ import { definePage, type MemberVisit } from '../../page.ts';
 import type { PageServices } from '../../services.ts';
 
 const path = '/integrations/provisioning';
-/** Of the token that was made last: it is shown on the list. */
-const about = 'scim-token';
+/** Of the token that was made last in an organization: it is shown on the list. */
+function about({ organization }: MemberVisit): string {
+  return `scim-token:${organization.id}`;
+}
 
 /** SCIM tokens, with which an identity provider provisions the organization's people; a POST here makes one. */
 export const provisioningPage = definePage({
@@ -17,8 +19,10 @@ export const provisioningPage = definePage({
     const { organization, to, csrf } = visit;
     const { tokens, address } = services.scim;
     const rules = services.scim.rulesOf(organization);
-    const made = shownOnce(services).read(visit, about);
+    const kept = shownOnce(services).read(visit, about(visit));
     const listed = await tokens.list(organization.id);
+    // It may have been ended since.
+    const made = listed.some(({ lastFour }) => lastFour === kept?.slice(-4)) ? kept : undefined;
     const people = new Map((await services.people.members(organization.id)).map(({ user }) => [user.id, user.email]));
     const nameOf = (id: string): string => [...people].find(([userId]) => userId === id)?.[1] ?? id;
     return {
@@ -61,7 +65,7 @@ export const provisioningPage = definePage({
   async post(visit, _form, services) {
     const { organization, actor } = visit;
     const { token } = await services.scim.tokens.create(organization.id, actor);
-    shownOnce(services).keep(visit, about, token);
+    shownOnce(services).keep(visit, about(visit), token);
     return { redirect: path };
   },
 });
@@ -70,7 +74,7 @@ function newToken(visit: MemberVisit, token: string, address: string): Html {
   return html`${warning(`Copy the token now: this page shows it for ${shownMinutes} minutes, and nobody can look it up after that.`)}
     <div class="card whole">
       <h2>For your identity provider</h2>
-      ${copyable('address', address)} ${copyable('token', token)} ${copiedForm(visit, about, path)}
+      ${copyable('address', address)} ${copyable('token', token)} ${copiedForm(visit, about(visit), path)}
     </div>`;
 }
 
@@ -89,7 +93,6 @@ export const endScimTokenPage = definePage({
   },
   async post(visit, _form, services) {
     const { organization, actor, params } = visit;
-    shownOnce(services).forget(visit, about);
     await services.scim.tokens.revoke(organization.id, params['id'] ?? '', actor);
     return { redirect: `${path}?done=ended` };
   },
