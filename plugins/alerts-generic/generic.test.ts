@@ -309,6 +309,12 @@ describe('a sender that is known', () => {
     expect(warnings).toEqual(warning === undefined ? [] : [expect.stringMatching(warning)]);
   });
 
+  it('begins again where Sentry reopens an issue, of which it goes on to say when it was first seen', () => {
+    const [begun, again] = ['created', 'unresolved'].flatMap((action) => input.normalize(sentryIssue(action, action)));
+    expect(begun?.startsAt).toEqual(new Date('2026-03-01T11:58:37.391Z'));
+    expect(again).toMatchObject({ status: 'firing', fingerprint: begun?.fingerprint, startsAt: now });
+  });
+
   it('is acknowledged: Opsgenie, Sentry', () => {
     expect(input.normalize({ ...opsgenie, action: 'Acknowledge' })[0]?.status).toBe('acknowledged');
     expect(input.normalize(sentryIssue('assigned', 'unresolved'))[0]?.status).toBe('acknowledged');

@@ -87,7 +87,7 @@ export const shipped: readonly Mapping[] = [
     statuses: { assigned: 'acknowledged', ignored: 'resolved' },
     severity: 'data.issue.level',
     fingerprint: 'data.issue.id',
-    starts_at: 'data.issue.firstSeen',
+    starts_at: 'began',
     services: ['data.issue.project.slug'],
     url: ['data.issue.web_url', 'data.issue.permalink'],
     labels: ['data.issue.shortId', 'data.issue.platform', 'data.issue.culprit'],
@@ -228,6 +228,9 @@ export function prepared(body: unknown): unknown {
       .map((each) => [String(valueAt(each, 'name')), valueAt(each, 'value')] as const);
     return { ...body, dimensions: Object.fromEntries(pairs) };
   }
+  // An issue that is reopened begins again, though Sentry goes on to say when it was first seen.
+  const began = valueAt(body, 'data.issue.firstSeen');
+  if (began !== undefined && body['action'] !== 'unresolved') return { ...body, began };
   // Uptime Kuma writes UTC and leaves the zone out.
   const time = valueAt(body, 'heartbeat.time');
   if (typeof time === 'string' && /\d$/.test(time)) return { ...body, time: `${time}Z` };

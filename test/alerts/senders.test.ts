@@ -151,6 +151,8 @@ describe('the generic plugin takes what senders post, and knows when it is over'
     expect(await state()).toEqual([[begun, ['search']]]);
     expect((await send(generic.sentryIssue('resolved', 'resolved'), to.secret)).body).toEqual({ accepted: 1 });
     expect(await state()).toEqual([['resolved', ['search']]]);
+    expect((await send(generic.sentryIssue('unresolved', 'unresolved'), to.secret)).body).toEqual({ accepted: 1 });
+    expect(await state()).toEqual([['investigating', ['search']]]);
   });
 
   it('an event of Kubernetes, under the name of its workload', async () => {
