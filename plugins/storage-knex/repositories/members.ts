@@ -18,6 +18,7 @@ export class Members extends OrganizationRepository implements MemberRepository 
           await keepAnAdmin(scope, userId);
           await endInvitationsOf(scope, userId);
         }
+        if (guard) await keepMembership(scope, userId);
         await setMembership(scope, userId, role, this.now());
         if (role !== 'admin') await endInvitationsBy(scope, userId);
       },
@@ -44,6 +45,12 @@ export class Members extends OrganizationRepository implements MemberRepository 
       return endMembership(scope, userId);
     });
   }
+}
+
+/** Not a change, but the lock under which nobody is removed before their role is changed, and so made a member again. */
+async function keepMembership(scope: Scope, userId: UserId): Promise<void> {
+  const found = await scope.from('members').where({ user_id: userId }).update({ user_id: userId });
+  if (found === 0) throw new SightlineError('not_found', 'This person is not a member.');
 }
 
 /** By an invitation, which lets somebody in and makes nobody less: they may have become an admin since it was made. */

@@ -63,7 +63,10 @@ export interface ApiKeyWithHashes {
   readonly secrets: readonly Pick<NewSecret, 'id' | 'hash'>[];
 }
 
-/** `conflict` if the change would remove the last admin with an enabled account: checked in the change's transaction. */
+/**
+ * `conflict` if the change would remove the last admin with an enabled account, and `not_found` if it is one of role and there
+ * is no such member: checked in the change's transaction.
+ */
 export type AdminGuard = 'keep-an-admin';
 
 export interface MemberRepository {

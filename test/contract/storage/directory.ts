@@ -305,6 +305,17 @@ export function directoryPromises(runner: Runner, make: MakeStorage): void {
       expect(await refusal(workspace.members.add(newId('usr'), 'admin'))).toBe('not_found');
     });
 
+    it('do not become members again by a change of role that comes after they were removed', async () => {
+      const workspace = await stage().workspace();
+      const removed = await stage().person();
+      await workspace.members.add(removed.id, 'member');
+      await workspace.members.remove(removed.id, 'keep-an-admin');
+      for (const role of ['admin', 'member'] as const) {
+        expect(await refusal(workspace.members.add(removed.id, role, 'keep-an-admin'))).toBe('not_found');
+      }
+      expect(await workspace.members.list()).toEqual([]);
+    });
+
     it('become a member once when several processes add them at once', async () => {
       const [here, there] = await stage().workspaces();
       const user = await stage().storage.directory.createUser({ email: 'max@example.org', name: 'Max' });
