@@ -22,6 +22,7 @@ import {
   type RunningGateway,
 } from '../support/gateway.ts';
 import { runNode } from '../support/run.ts';
+import { client } from '../support/workers.ts';
 
 type Document = Readonly<Record<string, unknown>> & { readonly paths: Readonly<Record<string, object>> };
 type Operate = (parameters: object, body?: object) => Promise<{ readonly data: unknown }>;
@@ -319,6 +320,20 @@ describe('a key of the admin interface', () => {
     expect((await send('get', `${path}?x=1`, { secret })).status).toBe(400);
     expect((await send('post', `${path}?name=x`, { secret, body: { name: 'x' } })).status).toBe(400);
     expect((await send('get', '/organizations/%ff/keys', { secret })).status).toBe(400);
+  });
+
+  it('goes on with the connection behind a body that is too large', async () => {
+    const { secret } = await newKey('--org', 'Acme');
+    const kept = client(gateway.url, { keepAlive: true });
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+    const make = async (name: string): Promise<number> =>
+      (await kept.post('/admin/v1/organizations/Acme/keys', headers, JSON.stringify({ name }))).status;
+    try {
+      expect(await make('x'.repeat(300_000))).toBe(413);
+      expect(await make('')).toBe(400);
+    } finally {
+      kept.close();
+    }
   });
 
   it('is slowed down, and another is not', async () => {

@@ -8,6 +8,7 @@ import { createScimRoutes } from '../../src/identity/scim/routes.ts';
 import { readResource, writeResource } from '../../src/identity/scim/schema.ts';
 import { silentLogger } from '../contract/host.ts';
 import { listen } from '../support/listen.ts';
+import { client } from '../support/workers.ts';
 import { connect, openScim, schemas, type Provider, type Scim } from './support.ts';
 
 describe('the SCIM endpoint', () => {
@@ -104,6 +105,18 @@ describe('the SCIM endpoint', () => {
     await acme.patch(path, { op: 'replace', path: 'emails', value: emails });
     const removed = await acme.patch(path, { op: 'remove', path: 'emails[type eq "work"]' });
     expect(removed.body).not.toHaveProperty('emails');
+  });
+
+  it('goes on with the connection behind a body that is too large', async () => {
+    const { acme, site } = scim;
+    const kept = client(site.authUrl, { keepAlive: true });
+    const headers = { authorization: `Bearer ${acme.token}`, 'content-type': 'application/scim+json' };
+    try {
+      expect((await kept.post('/scim/v2/Users', headers, 'x'.repeat(2_000_000))).status).toBe(413);
+      expect((await kept.post('/scim/v2/Users', headers, '{}')).status).toBe(400);
+    } finally {
+      kept.close();
+    }
   });
 
   it('bounds bodies, their depth, their texts and their operations', async () => {

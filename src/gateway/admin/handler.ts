@@ -153,8 +153,12 @@ function decoded(segment: string): string {
 }
 
 async function readBody(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
-  const bytes = await bytesWithin(request, maxBodyBytes);
-  if (bytes === undefined) throw new SightlineError('payload_too_large', 'The body is larger than 64 KiB.');
+  const bytes = await bytesWithin(request.iterator({ destroyOnReturn: false }), maxBodyBytes);
+  if (bytes === undefined) {
+    // What is left would hold up the next request of the connection.
+    request.resume();
+    throw new SightlineError('payload_too_large', 'The body is larger than 64 KiB.');
+  }
   if (bytes.length === 0) return {};
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
     throw new SightlineError('invalid_argument', 'The body must be application/json.');
