@@ -31,6 +31,7 @@ export function failureView(error: unknown, requestId: string, logger: Logger): 
       <p class="soft">If it goes on, tell an operator this id: <code>${requestId}</code></p>`,
     card: true,
     status: known ? 503 : 500,
+    ...(known && { retryAfterSeconds: error.retryAfterSeconds }),
   };
 }
 

@@ -234,11 +234,13 @@ describe('signing in at an identity provider', () => {
   });
 
   it('says that the provider cannot be reached, and logs no state', async () => {
-    provider.next = new SightlineError('unavailable', 'The identity provider does not answer.');
+    provider.next = new SightlineError('unavailable', 'The identity provider does not answer.', {
+      retryAfterSeconds: 5,
+    });
     const browser = site.browser();
     await browser.get('/sign-in/start?return_to=/account');
     const answer = await browser.get('/sign-in/callback?code=c0de&state=state-1');
-    expect(answer.status).toBe(503);
+    expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
     expect(answer.text).toContain('The identity provider does not answer.');
     expect(answer.text).toContain('href="/sign-in?return_to=%2Faccount"');
     expect(site.log.join('\n')).not.toMatch(/c0de|state-1/);

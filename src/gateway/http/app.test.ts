@@ -47,6 +47,7 @@ describe('the HTTP application', () => {
     handle(request, response, address) {
       if (request.url === '/boom') throw new Error('a secret detail');
       if (request.url === '/refuse') throw new SightlineError('rate_limited', 'Too fast.', { hint: 'Slow down.' });
+      if (request.url === '/away') throw new SightlineError('unavailable', 'Gone.', { retryAfterSeconds: 1.5 });
       if (request.url !== '/oauth2/token') return false;
       addresses.push(address);
       let body = '';
@@ -362,6 +363,7 @@ describe('the HTTP application', () => {
     expect(JSON.parse((await send('/refuse')).text)).toEqual({
       error: { code: 'rate_limited', message: 'Too fast.', hint: 'Slow down.' },
     });
+    expect(await send('/away')).toMatchObject({ status: 503, headers: { 'retry-after': '2' } });
   });
 
   const { handle: _handle, ...elsewhere } = issuer;

@@ -41,6 +41,8 @@ function sendFailure(
     return;
   }
   if (error instanceof SightlineError) {
+    const { retryAfterSeconds } = error;
+    if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', Math.max(1, Math.ceil(retryAfterSeconds)));
     return sendError(response, error.status, error.code, error.message, error.hint);
   }
   // Express's own refusals of a malformed request carry a status.
