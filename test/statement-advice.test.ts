@@ -226,6 +226,15 @@ describe('advice', () => {
       'SELECT max(duration), max(duration_ns) FROM spans',
       'SELECT max(duration_nano), max(duration_nano) FROM otel.spans',
     ],
+    // A condition in brackets belongs to what is counted.
+    [
+      "SELECT name, count(*) FILTER (WHERE status_code = 'ERROR') / count(*) AS rate FROM spans WHERE kind = 'SERVER' GROUP BY name ORDER BY rate",
+      "SELECT name, count(*) FILTER (WHERE status_code = 'ERROR') / count(*) AS rate FROM otel.spans WHERE kind = 'SERVER' GROUP BY name ORDER BY rate",
+    ],
+    [
+      "SELECT name, count(*) FILTER (WHERE kind = 'SERVER') AS n FROM otel.spans WHERE name <> 'a' AND count(*) > 1 GROUP BY name",
+      "SELECT name, count(*) FILTER (WHERE kind = 'SERVER') AS n FROM otel.spans WHERE name <> 'a' GROUP BY name HAVING count(*) > 1",
+    ],
     [
       "SELECT 1 FROM spans WHERE time > now() - 30 * INTERVAL '1 minute'",
       "SELECT 1 FROM otel.spans WHERE time > now() - 30 * INTERVAL '1 minute'",

@@ -150,17 +150,17 @@ function clauseOf(
 ): readonly Token[] | undefined {
   const ends: ReadonlySet<string> = new Set('from where group having order limit qualify window union'.split(' '));
   if (tokens.filter(({ text, kind }) => kind === 'word' && text === 'select').length !== 1) return undefined;
-  const start = tokens.findIndex(({ text, kind }) => kind === 'word' && text === name);
-  if (start < 0) return undefined;
   let depth = 0;
-  const from = start + (name === 'group' ? 2 : 1);
-  for (let at = from; at < tokens.length; at += 1) {
-    const { text, kind } = tokens[at] ?? { text: '', kind: 'sign' };
+  let from = tokens.length;
+  for (const [at, { text, kind }] of tokens.entries()) {
     if (text === '(') depth += 1;
     else if (text === ')') depth -= 1;
-    else if (depth === 0 && ((kind === 'word' && ends.has(text)) || text === ';')) return tokens.slice(from, at);
+    // In brackets, as in FILTER (WHERE …), and in WITHIN GROUP, a word begins no clause.
+    if (depth !== 0 || (text === 'group' && tokens[at + 1]?.text !== 'by')) continue;
+    if (at >= from && ((kind === 'word' && ends.has(text)) || text === ';')) return tokens.slice(from, at);
+    if (from === tokens.length && kind === 'word' && text === name) from = at + (name === 'group' ? 2 : 1);
   }
-  return tokens.slice(from);
+  return from === tokens.length ? undefined : tokens.slice(from);
 }
 
 /** A column of SELECT that GROUP BY lacks. */
@@ -202,6 +202,7 @@ export function aggregateInWhere(tokens: readonly Token[], at: number, statement
   const group = clauseOf(tokens, 'group');
   const [first, last] = [conditions[0], conditions.at(-1)];
   const end = group?.at(-1);
+  if (first !== tokens[at + 1]) return undefined;
   if (first === undefined || last === undefined || end === undefined || conditions.some(({ text }) => text === 'or'))
     return undefined;
   const parts = listed(conditions, sql, 'and').map((part) => part.text);
