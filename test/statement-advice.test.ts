@@ -149,6 +149,14 @@ describe('advice', () => {
   });
 
   it.each([
+    ['duckdb', dialect],
+    ['postgres', new PostgresDialect(functionNames)],
+  ])('says nothing of an interval that is right in %s', (_name, of) => {
+    const sql = "SELECT name FROM otel.spans WHERE time > NOW() - INTERVAL '30 minutes' AND name + 1 > 2";
+    expect(cureHabits({ sql, dialect: of, columns, error: { code: 'sql_failed', message: '' } })).toBeUndefined();
+  });
+
+  it.each([
     // A position, not whether there is one; an array with what is double; a table that only sounds like one.
     "SELECT strpos2(body, 'a') FROM otel.logs",
     "SELECT positionCaseInsensitive(body, 'a') FROM otel.logs",
@@ -159,6 +167,7 @@ describe('advice', () => {
     'SELECT DISTINCT name, kind FROM otel.spans ORDER BY name LIMIT 1 BY kind',
     'SELECT rate(value) FROM otel.metrics',
     "SELECT attributes['format'] AS format, 1 FROM otel.spans ORDER BY 2, format DESC",
+    'SELECT 1 FROM otel.spans WHERE end_time - start_time > 1000000000',
   ])('does not change what is meant: %s', (sql) => {
     expect(cured(sql)?.sql).toBeUndefined();
   });
@@ -235,6 +244,16 @@ describe('advice', () => {
       "SELECT name, count(*) FILTER (WHERE kind = 'SERVER') AS n FROM otel.spans WHERE name <> 'a' AND count(*) > 1 GROUP BY name",
       "SELECT name, count(*) FILTER (WHERE kind = 'SERVER') AS n FROM otel.spans WHERE name <> 'a' GROUP BY name HAVING count(*) > 1",
     ],
+    // Of a time that is right nothing is said, and nothing of it is lost.
+    [
+      "SELECT 1 FROM spans WHERE time > NOW() - INTERVAL '1 hour 30 minutes' OR time > now() - interval '1.5 days'",
+      "SELECT 1 FROM otel.spans WHERE time > NOW() - INTERVAL '1 hour 30 minutes' OR time > now() - interval '1.5 days'",
+    ],
+    [
+      "SELECT 1 FROM spans WHERE time > current_date - 7 AND time > now() - '2 days'::interval",
+      "SELECT 1 FROM otel.spans WHERE time > current_date - 7 AND time > now() - '2 days'::interval",
+    ],
+    ["SELECT 1 FROM spans WHERE time > now() - '1h 30m'", "SELECT 1 FROM otel.spans WHERE time > now() - '1h 30m'"],
     [
       "SELECT 1 FROM spans WHERE time > now() - 30 * INTERVAL '1 minute'",
       "SELECT 1 FROM otel.spans WHERE time > now() - 30 * INTERVAL '1 minute'",

@@ -22,10 +22,11 @@ function unitNamed(text: string): Unit | undefined {
   return letters[word] ?? units.find((unit) => word === unit || word === `${unit}s` || word.startsWith(`${unit} `));
 }
 
-/** `INTERVAL 5 MINUTE`, `'5 minutes'`, `5m`, `toIntervalMinute(5)`. */
+/** `INTERVAL 5 MINUTE`, `'5 minutes'`, `5m`, `toIntervalMinute(5)`; undefined for what has more parts, or part of one. */
 function spanOf(text: string): { readonly count: number; readonly unit: Unit } | undefined {
   const own = /^tointerval([a-z]+)\s*\(\s*(\d{1,6})\s*\)$/i.exec(text);
-  const [, count, word] = own === null ? (/(\d{1,6})\s*'?\s*([a-z]+)/i.exec(text) ?? []) : [own[0], own[2], own[1]];
+  const plain = /^(?:interval\b)?\s*'?\s*(\d{1,6})\s*'?\s*([a-z]+)\s*'?(?:\s*::\s*interval)?$/i;
+  const [, count, word] = own === null ? (plain.exec(text.trim()) ?? []) : [own[0], own[2], own[1]];
   const unit = word === undefined ? undefined : unitNamed(word);
   return unit && { count: Number(count), unit };
 }
@@ -173,21 +174,37 @@ export function beforeNow(tokens: readonly Token[], at: number, statement: State
   if (tokens[end + 1]?.text !== '-') {
     return isForeign ? write(statement, token, tokens[end], writer.ago(0, 'second')) : undefined;
   }
-  // ClickHouse subtracts seconds.
-  const isOwn = statement.dialect.name === 'clickhouse' || tokens[end + 2]?.text === 'interval';
-  if (isOwn && !isForeign && !statement.misfits) return undefined;
-  const from = tokens[end + 2]?.text === 'interval' ? end + 3 : end + 2;
+  const isInterval = tokens[end + 2]?.text === 'interval';
+  const from = isInterval ? end + 3 : end + 2;
   const [amount, word] = [tokens[from], tokens[from + 1]];
+  // ClickHouse subtracts seconds.
+  const isOwn = statement.dialect.name === 'clickhouse' || isInterval;
+  if (isOwn && !isForeign && !statement.misfits) return undefined;
+  const unit = word?.kind === 'word' ? unitNamed(word.text) : undefined;
+  const isDays = token.text === 'current_date' && end === at && amount?.kind === 'number' && unit === undefined;
+  // What is right here is not why it failed.
+  if (!isForeign && isRight(statement.dialect.name, amount, { isInterval, isDays, isCast: word?.text === '::' }))
+    return undefined;
   if (amount?.kind === 'string') {
     const span = spanOf(amount.text);
     return span && write(statement, token, amount, writer.ago(span.count, span.unit));
   }
   // Of `30 * INTERVAL '1 minute'` the number alone is no time.
   if (amount?.kind !== 'number' || word?.text === '*') return undefined;
-  const unit = word?.kind === 'word' ? unitNamed(word.text) : undefined;
   if (unit !== undefined) return write(statement, token, word, writer.ago(Number(amount.text), unit));
   const plain = /^(sysdate|getdate|current_date)$/.test(token.text) ? 'day' : 'second';
   return write(statement, token, amount, writer.ago(Number(amount.text), plain));
+}
+
+/** `INTERVAL '1 hour'`, `INTERVAL 1 HOUR`, `'1 hour'::interval` and `current_date - 1`, by where they are read. */
+function isRight(
+  dialect: string,
+  amount: Token | undefined,
+  { isInterval, isDays, isCast }: Readonly<Record<'isInterval' | 'isDays' | 'isCast', boolean>>,
+): boolean {
+  const isText = amount?.kind === 'string';
+  if (isText && (isInterval || isCast)) return dialect === 'duckdb' || dialect === 'postgres';
+  return isInterval ? dialect === 'duckdb' || dialect === 'clickhouse' : isDays && dialect !== 'bigquery';
 }
 
 const comparisons: ReadonlySet<string> = new Set(['=', '<', '<=', '>', '>=', '<>', '!=']);
@@ -209,7 +226,9 @@ const scales: Readonly<Record<number, number>> = { 10: 1e3, 13: 1, 16: 1e-3, 19:
 /** `time > 1700000000`. */
 export function timeAsNumber(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
   const [column, sign, number] = [tokens[at], tokens[at + 1], tokens[at + 2]];
-  if (!isTimeColumn.test(column?.text ?? '') || number?.kind !== 'number') return undefined;
+  // What lies between two times is none.
+  if (!isTimeColumn.test(column?.text ?? '') || number?.kind !== 'number' || tokens[at - 1]?.text === '-')
+    return undefined;
   const scale = scales[number.text.length];
   if (scale === undefined || !comparisons.has(sign?.text ?? '')) return undefined;
   const moment = statement.dialect.write.literal(new Date(Number(number.text) * scale));
