@@ -262,6 +262,40 @@ describe('advice', () => {
     expect(cured(sql)?.sql).toBe(mended);
   });
 
+  it.each([
+    // Types, names of moments and of clauses are no columns.
+    [
+      "SELECT service, (attributes->>'a')::int, name COLLATE NOCASE FROM otel.spans WHERE (attributes->>'b')::float8 > 1",
+      "SELECT service_name, (attributes->>'a')::int, name COLLATE NOCASE FROM otel.spans WHERE (attributes->>'b')::float8 > 1",
+    ],
+    [
+      'SELECT level, body::text FROM otel.logs WHERE time::date = current_date WINDOW w AS (ORDER BY time)',
+      'SELECT severity_text, body::text FROM otel.logs WHERE time::date = current_date WINDOW w AS (ORDER BY time)',
+    ],
+    // Neither are names that the statement gives.
+    [
+      'WITH traces AS (SELECT operation FROM otel.spans), points AS MATERIALIZED (SELECT 1) SELECT * FROM traces, points',
+      'WITH traces AS (SELECT name FROM otel.spans), points AS MATERIALIZED (SELECT 1) SELECT * FROM traces, points',
+    ],
+    [
+      'WITH RECURSIVE tree(id, level) AS (SELECT span_name, 0 FROM otel.spans) SELECT t.id, level FROM tree AS t',
+      'WITH RECURSIVE tree(id, level) AS (SELECT name, 0 FROM otel.spans) SELECT t.id, level FROM tree AS t',
+    ],
+    [
+      'SELECT metric, u.bound FROM otel.metrics m, unnest(m.bucket_counts, m.explicit_bounds) AS u(bucket, bound)',
+      'SELECT name, u.bound FROM otel.metrics m, unnest(m.bucket_counts, m.explicit_bounds) AS u(bucket, bound)',
+    ],
+    [
+      "SELECT operation, duration_nano/1e6 duration_ms, status_code = 'ERROR' AS is_error, CASE WHEN true THEN 1 END error FROM otel.spans ORDER BY duration_ms, is_error, error",
+      "SELECT name, duration_nano/1e6 duration_ms, status_code = 'ERROR' AS is_error, CASE WHEN true THEN 1 END error FROM otel.spans ORDER BY duration_ms, is_error, error",
+    ],
+  ])('mends the wrong name alone in %s', (sql, mended) => {
+    for (const engine of [dialect, new PostgresDialect(functionNames)]) {
+      const cure = cureHabits({ sql, dialect: engine, columns, error: { code: 'unknown_column', message: '' } });
+      expect(cure?.sql).toBe(mended);
+    }
+  });
+
   it('is given of nothing that is longer than it is worth, and throws at nothing', () => {
     const pieces = [
       'kind',

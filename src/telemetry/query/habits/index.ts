@@ -97,8 +97,8 @@ function columnsIn(sql: string, columns: Failed['columns']): ReadonlySet<string>
 
 function firstCure(failed: Omit<Statement, 'given'>, asked: readonly Habit[]): Cure | undefined {
   const tokens = tokensOf(failed.sql, failed.dialect.name);
-  const statement = { ...failed, given: givenNames(tokens) };
   if (tokens.length > mostTokens) return undefined;
+  const statement = { ...failed, given: givenNames(tokens) };
   for (const habit of asked) {
     for (let at = 0; at < tokens.length; at += 1) {
       const cure = habit(tokens, at, statement);

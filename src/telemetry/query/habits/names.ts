@@ -69,7 +69,7 @@ function isCommonTable(tokens: readonly Token[], { text }: Token): boolean {
 
 /** Words that also mean something else where they stand in a statement. */
 const words: ReadonlySet<string> = new Set(
-  'select from where group by order having limit offset as and or not in is null case when then else end on join left right full inner outer cross using with distinct desc asc between like ilike interval true false union all over partition filter within first last count sum min max any some exists array map struct cast if'.split(
+  'select from where group by order having limit offset as and or not in is null case when then else end on join left right full inner outer cross using with distinct desc asc between like ilike interval true false union all over partition filter within first last count sum min max any some exists array map struct cast if window sample values current_date current_time'.split(
     ' ',
   ),
 );
@@ -87,7 +87,7 @@ export function columnOtherwise(tokens: readonly Token[], at: number, statement:
   const before = tokens[at - 1]?.text;
   if (
     isColumn ||
-    ['from', 'join', 'as', 'otel', 'interval'].includes(before ?? '') ||
+    ['from', 'join', 'as', 'otel', 'interval', 'collate'].includes(before ?? '') ||
     statement.given.has(token.text) ||
     isTable(tokens, at)
   )
@@ -118,12 +118,13 @@ function scaleOf(name: string): number {
   return nanoseconds[unit?.[1] ?? unit?.[2] ?? ''] ?? 1;
 }
 
-/** `TIMESTAMP '…'`, `time::date`, `CAST(time AS date)`, `timestamp WITH TIME ZONE`, `EXTRACT(DATE FROM time)`. */
+/** `x::int`, `TIMESTAMP '…'`, `CAST(time AS date)`, `timestamp WITH TIME ZONE`, `EXTRACT(DATE FROM time)`. */
 function isType(tokens: readonly Token[], at: number): boolean {
   const [before, token, next] = [tokens[at - 1], tokens[at], tokens[at + 1]];
+  if (before?.text === '::') return true;
   if (!/^(date|timestamp)$/.test(token?.text ?? '')) return false;
   if (next?.kind === 'string' || next?.text === 'with' || next?.text === 'without') return true;
-  return before?.text === '::' || (before?.text === '(' && tokens[at - 2]?.text === 'extract');
+  return before?.text === '(' && tokens[at - 2]?.text === 'extract';
 }
 
 function isTable(tokens: readonly Token[], at: number): boolean {
@@ -135,6 +136,7 @@ export function errorFlag(tokens: readonly Token[], at: number, statement: State
   const [token, sign, value] = [tokens[at], tokens[at + 1], tokens[at + 2]];
   if (!/^(is_error|iserror|has_error|error)$/.test(token?.text ?? '') || !statement.columns.has('status_code'))
     return undefined;
+  if (statement.given.has(token?.text ?? '')) return undefined;
   const isCompared = sign?.text === '=' && ['true', '1', 'false', '0'].includes(value?.text ?? '');
   if (!isCompared && token?.text === 'error') return undefined;
   const isNegated = isCompared && (value?.text === 'false' || value?.text === '0');

@@ -11,9 +11,9 @@ export interface Token {
 
 /** In both, what no statement has twice goes by without looking back. */
 const standard =
-  /--[^\n]*|\/\*[\s\S]*?\*\/|('(?:[^']|'')*')|("(?:[^"]|"")*")|(`[^`]*`)|(\d+(?:\.\d+)?)|([\p{L}_][\p{L}\p{N}_$]*)|(<>|!=|<=|>=|==|~\*|!~\*?|->>?|::|\S)/gu;
+  /--[^\n]*|\/\*[\s\S]*?\*\/|('(?:[^']|'')*')|("(?:[^"]|"")*")|(`[^`]*`)|(\d+(?:\.\d+)?(?:e[+-]?\d+)?)|([\p{L}_][\p{L}\p{N}_$]*)|(<>|!=|<=|>=|==|~\*|!~\*?|->>?|::|\S)/giu;
 const withBackslashes =
-  /--[^\n]*|\/\*[\s\S]*?\*\/|('(?:[^'\\]|''|\\[\s\S])*')|("(?:[^"\\]|""|\\[\s\S])*")|(`[^`]*`)|(\d+(?:\.\d+)?)|([\p{L}_][\p{L}\p{N}_$]*)|(<>|!=|<=|>=|==|~\*|!~\*?|->>?|::|\S)/gu;
+  /--[^\n]*|\/\*[\s\S]*?\*\/|('(?:[^'\\]|''|\\[\s\S])*')|("(?:[^"\\]|""|\\[\s\S])*")|(`[^`]*`)|(\d+(?:\.\d+)?(?:e[+-]?\d+)?)|([\p{L}_][\p{L}\p{N}_$]*)|(<>|!=|<=|>=|==|~\*|!~\*?|->>?|::|\S)/giu;
 
 const escaping: ReadonlySet<string> = new Set(['clickhouse', 'bigquery']);
 
@@ -38,13 +38,29 @@ function inside(text: string, quote: string): string {
   return text.slice(1, -1).replaceAll(quote + quote, quote);
 }
 
-/** Names that a statement gives: what stands behind AS, a bracket, a literal or a table, or in AS t(name). */
+/** Names that a statement gives: what stands behind AS, a bracket, a literal or a table, in AS t(name), or in WITH. */
 export function givenNames(tokens: readonly Token[]): ReadonlySet<string> {
   const gives = (before: Token | undefined) =>
     before !== undefined &&
-    (before.kind === 'string' || before.kind === 'number' || /^(as|[)\]]|spans|logs|metrics)$/.test(before.text));
-  const isListed = (at: number) => tokens[at - 1]?.text === '(' && tokens[at - 3]?.text === 'as';
-  return new Set(tokens.filter((_, at) => gives(tokens[at - 1]) || isListed(at)).map(({ text }) => text));
+    (before.kind === 'string' || before.kind === 'number' || /^(as|end|[)\]]|spans|logs|metrics)$/.test(before.text));
+  const given = new Set(tokens.filter((_, at) => gives(tokens[at - 1])).map(({ text }) => text));
+  const giveList = (open: number): void => {
+    const close = closing(tokens, open);
+    if (close < tokens.length) for (const { text } of tokens.slice(open + 1, close)) given.add(text);
+  };
+  tokens.forEach((token, at) => {
+    const [before, next] = [tokens[at - 1], tokens[at + 1]];
+    if (!isName(token) || before === undefined) return;
+    const isListed = next?.text === '(' && token.text !== 'materialized';
+    if (before.text === 'as' && isListed) giveList(at + 1);
+    if (!/^(with|recursive|,)$/.test(before.text)) return;
+    // `WITH name AS (`, and `name(column) AS (`.
+    const as = isListed ? closing(tokens, at + 1) + 1 : at + 1;
+    if (tokens[as]?.text !== 'as' || !/^(\(|not|materialized)$/.test(tokens[as + 1]?.text ?? '')) return;
+    given.add(token.text);
+    if (isListed) giveList(at + 1);
+  });
+  return given;
 }
 
 /** Whether a token may name a column: written bare, or quoted in one of the ways. */
