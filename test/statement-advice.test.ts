@@ -149,6 +149,23 @@ describe('advice', () => {
   });
 
   it.each([
+    ['duckdb', dialect, duckdbLegitimate],
+    ['postgres', new PostgresDialect(functionNames), postgresLegitimate],
+  ] as const)('leaves what is right in %s as it is, whatever else is wrong', (_name, of, statements) => {
+    const all = [...statements, ...of.examples].map(({ sql }) => sql);
+    // Keys of a map are listed by a command, and what UNPIVOT names is not told from a column.
+    const right = all.filter((sql) => !/map_keys|object_keys|UNPIVOT/.test(sql));
+    expect(right.length).toBeGreaterThan(50);
+    for (const code of ['sql_failed', 'unknown_column'] as const) {
+      const said = right.flatMap((sql) => {
+        const cure = cureHabits({ sql, dialect: of, columns, error: { code, message: '' } });
+        return cure === undefined ? [] : `${sql}: ${cure.advice}`;
+      });
+      expect(said).toEqual([]);
+    }
+  });
+
+  it.each([
     ['duckdb', dialect],
     ['postgres', new PostgresDialect(functionNames)],
   ])('says nothing of an interval that is right in %s', (_name, of) => {
@@ -168,6 +185,10 @@ describe('advice', () => {
     'SELECT rate(value) FROM otel.metrics',
     "SELECT attributes['format'] AS format, 1 FROM otel.spans ORDER BY 2, format DESC",
     'SELECT 1 FROM otel.spans WHERE end_time - start_time > 1000000000',
+    // Another time zone, several fractions, and a weight.
+    "SELECT toStartOfDay(time, 'Asia/Tokyo') FROM otel.spans",
+    'SELECT percentile_approx(duration_nano, array(0.5, 0.95)) FROM otel.spans',
+    'SELECT quantileExactWeighted(0.95)(duration_nano, flags) FROM otel.spans',
   ])('does not change what is meant: %s', (sql) => {
     expect(cured(sql)?.sql).toBeUndefined();
   });
@@ -244,6 +265,18 @@ describe('advice', () => {
       "SELECT name, count(*) FILTER (WHERE kind = 'SERVER') AS n FROM otel.spans WHERE name <> 'a' AND count(*) > 1 GROUP BY name",
       "SELECT name, count(*) FILTER (WHERE kind = 'SERVER') AS n FROM otel.spans WHERE name <> 'a' GROUP BY name HAVING count(*) > 1",
     ],
+    [
+      "SELECT 1 FROM otel.logs WHERE regexp_like(body, 'Time-?Out', 'i') AND match(body, 'a')",
+      "SELECT 1 FROM otel.logs WHERE regexp_matches(body, '(?i)Time-?Out') AND regexp_matches(body, 'a')",
+    ],
+    [
+      "SELECT quantileIf(0.95)(duration_nano, kind = 'SERVER') FROM otel.spans WHERE kind = ANY(ARRAY['SERVER'])",
+      "SELECT quantile_cont(CASE WHEN kind = 'SERVER' THEN duration_nano END, 0.95) FROM otel.spans WHERE kind = ANY(ARRAY['SERVER'])",
+    ],
+    [
+      "SELECT 1 FROM otel.spans s WHERE NOT mapContains(attributes, 'a.b') AND NOT (s.attributes ? 'c') AND has(attributes, 'd')",
+      "SELECT 1 FROM otel.spans s WHERE NOT coalesce(attributes['a.b'], '') <> '' AND NOT (coalesce(s.attributes['c'], '') <> '') AND attributes['d'] <> ''",
+    ],
     // Of a time that is right nothing is said, and nothing of it is lost.
     [
       "SELECT 1 FROM spans WHERE time > NOW() - INTERVAL '1 hour 30 minutes' OR time > now() - interval '1.5 days'",
@@ -294,6 +327,26 @@ describe('advice', () => {
       const cure = cureHabits({ sql, dialect: engine, columns, error: { code: 'unknown_column', message: '' } });
       expect(cure?.sql).toBe(mended);
     }
+  });
+
+  it.each([
+    ['duckdb', "to_char(time, 'yyyy-mm-dd hh24:mi')", "strftime(time, '%Y-%m-%d %H:%M')"],
+    ['duckdb', `to_char(time, 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`, "strftime(time, '%Y-%m-%dT%H:%M:%SZ')"],
+    ['duckdb', "to_char(time, 'Mon DD HH12:MI AM')", "strftime(time, '%b %d %I:%M %p')"],
+    ['duckdb', "date_format(time, 'yyyy-MM-dd HH:mm:ss')", "strftime(time, '%Y-%m-%d %H:%M:%S')"],
+    ['postgres', "strftime(time, '%Y-%m-%dT%H:%M:00Z')", `to_char(time, 'YYYY-MM-DD"T"HH24:MI:00"Z"')`],
+    ['postgres', "date_format(time, '%b %d at %H:%i')", `to_char(time, 'Mon DD "at" HH24:MI')`],
+    // Of thousandths, months in full and other time zones there are no letters that all have.
+    ['duckdb', "to_char(time, 'HH24:MI:SS.MS')", undefined],
+    ['duckdb', "to_char(time, 'Month DD')", undefined],
+    ['duckdb', "date_format(time, 'HH:mm:ss.SSS')", undefined],
+    ['postgres', "formatDateTime(time, '%H:%i', 'Asia/Tokyo')", undefined],
+    ['postgres', "FORMAT_TIMESTAMP('%H:%M:%E3S', time)", undefined],
+  ])('writes in %s of %s the same text of a time', (name, written, mended) => {
+    const of = name === 'duckdb' ? dialect : new PostgresDialect(functionNames);
+    const error = { code: 'unknown_function', message: '' } as const;
+    const cure = cureHabits({ sql: `SELECT ${written} FROM otel.logs`, dialect: of, columns, error });
+    expect(cure?.sql).toBe(mended && `SELECT ${mended} FROM otel.logs`);
   });
 
   it('is given of nothing that is longer than it is worth, and throws at nothing', () => {

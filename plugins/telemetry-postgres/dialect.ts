@@ -4,12 +4,26 @@ import { typeName } from './relation.ts';
 
 const charOf: Readonly<Record<string, string>> = {
   '%Y': 'YYYY',
+  '%y': 'YY',
   '%m': 'MM',
+  '%b': 'Mon',
   '%d': 'DD',
+  '%j': 'DDD',
+  '%a': 'Dy',
   '%H': 'HH24',
+  '%I': 'HH12',
   '%M': 'MI',
   '%S': 'SS',
+  '%p': 'AM',
 };
+
+/** In quotes, since a letter of its own may mean something: DDTH is the day as 28th. */
+function patternOf(pattern: string): string {
+  return pattern.replaceAll(/%?[A-Za-z]+/g, (part) => {
+    const [letter, rest] = part.startsWith('%') ? [part.slice(0, 2), part.slice(2)] : ['', part];
+    return `${charOf[letter] ?? letter}${rest === '' ? '' : `"${rest}"`}`;
+  });
+}
 
 const write: DialectWriter = {
   literal(value) {
@@ -32,8 +46,7 @@ const write: DialectWriter = {
   // Attributes that are a list or a text have no keys.
   unnestMap: (map, alias) =>
     `jsonb_each_text(CASE WHEN jsonb_typeof(${map}) = 'object' THEN ${map} ELSE '{}'::jsonb END) AS ${alias}("key", "value")`,
-  timeText: (time, pattern) =>
-    `to_char(${time}, ${quoteText(pattern.replaceAll(/%[YmdHMS]/g, (part) => charOf[part] ?? part))})`,
+  timeText: (time, pattern) => `to_char(${time}, ${quoteText(patternOf(pattern))})`,
   epochSeconds: (time) => `extract(epoch FROM ${time})`,
   valueAt: (value, by, which) => `(array_agg(${value} ORDER BY ${by} ${which === 'max' ? 'DESC' : 'ASC'}))[1]`,
   // PostgreSQL 15 knows no any_value.

@@ -147,7 +147,7 @@ export interface DialectWriter {
   ago(count: number, unit: 'second' | 'minute' | 'hour' | 'day' | 'week'): string;
   /** A FROM item giving `key` and `value` for each entry of the map: `unnestMap('s.attributes', 'a')` → `… AS a(key, value)`. */
   unnestMap(map: string, alias: string): string;
-  /** `time` as text by a pattern of %Y, %m, %d, %H, %M and %S. */
+  /** `time` as text by a pattern of %Y, %y, %m, %b, %d, %j, %a, %H, %I, %M, %S and %p, with other text between. */
   timeText(time: string, pattern: string): string;
   /** Seconds since 1970 of a time. */
   epochSeconds(time: string): string;

@@ -1,5 +1,15 @@
 import type { DialectWriter } from '../../../contract/telemetry/index.ts';
-import { callAt, isName, write, type Caution, type Cure, type Source, type Statement, type Token } from './tokens.ts';
+import {
+  callAt,
+  isName,
+  textOf,
+  write,
+  type Caution,
+  type Cure,
+  type Source,
+  type Statement,
+  type Token,
+} from './tokens.ts';
 
 const maps: ReadonlySet<string> = new Set(['attributes', 'resource_attributes', 'scope_attributes']);
 const numericSigns: ReadonlySet<string> = new Set(['=', '==', '<>', '!=', '<', '<=', '>', '>=', '+', '-', '*', '/']);
@@ -62,8 +72,15 @@ export function attributeByArrow(tokens: readonly Token[], at: number, statement
   const [map, sign, key] = [tokens[at], tokens[at + 1], tokens[at + 2]];
   if (map?.kind !== 'word' || !maps.has(map.text) || key?.kind !== 'string') return undefined;
   if ((sign?.text !== '->' && sign?.text !== '?') || statement.dialect.name === 'postgres') return undefined;
-  const read = statement.dialect.write.attribute(map.text, key.text);
-  return write(statement, map, key, sign.text === '?' ? `${read} <> ''` : read);
+  const first = tokens[at - 1]?.text === '.' ? at - 2 : at;
+  const read = statement.dialect.write.attribute(textOf(statement, tokens[first], map), key.text);
+  return write(statement, tokens[first], key, sign.text === '?' ? isThere(read, tokens, first) : read);
+}
+
+/** Whether a key is there. Absent is NULL in some dialects, of which NOT makes NULL again, and no row is found. */
+export function isThere(read: string, tokens: readonly Token[], at: number): string {
+  const before = tokens[at - 1]?.text === '(' ? tokens[at - 2] : tokens[at - 1];
+  return before?.text === 'not' ? `coalesce(${read}, '') <> ''` : `${read} <> ''`;
 }
 
 /** `attributes['k'][1]`: a map gave a list in older DuckDB, and gives the value here, of which [1] takes a character. */
@@ -272,6 +289,7 @@ export function keysOfMap(tokens: readonly Token[], at: number, statement: State
   const call = callAt(tokens, at, statement.sql);
   if (call === undefined || !keyLists.has(call.name) || !maps.has(call.args[0]?.tokens.at(-1)?.text ?? ''))
     return undefined;
+  if (!statement.misfits && statement.dialect.functions.includes(call.name)) return undefined;
   const table = /\botel\W{1,3}(spans|metrics|logs)/i.exec(statement.sql)?.[1]?.toLowerCase() ?? 'spans';
   const from = statement.dialect.write.unnestMap('s.attributes', 'a');
   return {

@@ -17,7 +17,8 @@ export function top(tokens: readonly Token[], at: number, { sql }: Statement): C
 /** `LIMIT 5, 10` and `FETCH FIRST 5 ROWS ONLY`. */
 export function limitOtherwise(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
   const [limit, skip, comma, count] = [tokens[at], tokens[at + 1], tokens[at + 2], tokens[at + 3]];
-  if (limit?.text === 'fetch' && comma?.kind === 'number' && tokens[at + 4]?.text === 'only')
+  const isFetch = limit?.text === 'fetch' && statement.dialect.name !== 'postgres';
+  if (isFetch && comma?.kind === 'number' && tokens[at + 4]?.text === 'only')
     return write(statement, limit, tokens[at + 4], `LIMIT ${comma.text}`);
   if (limit?.text !== 'limit' || skip?.kind !== 'number' || comma?.text !== ',' || count?.kind !== 'number')
     return undefined;

@@ -1,5 +1,5 @@
 import { byNames, words, type DialectWriter } from '../../../contract/telemetry/index.ts';
-import { attributeText } from './attributes.ts';
+import { attributeText, isThere } from './attributes.ts';
 import {
   bracketsAt,
   callAt,
@@ -29,9 +29,12 @@ const withTwo =
   ({ args: [one, two, another] }, writer) =>
     one === undefined || two === undefined || another !== undefined ? undefined : translate(one.text, two.text, writer);
 
-const matches: Translation = ({ args: [subject, pattern] }, writer) => {
+/** With the flag i in any case; other flags are not understood. */
+const matches: Translation = ({ args: [subject, pattern, flags] }, writer) => {
   const literal = literalOf(pattern);
-  return subject === undefined || literal === undefined ? undefined : writer.matches(subject.text, literal);
+  const flag = flags === undefined ? '' : literalOf(flags)?.replace('c', '');
+  if (subject === undefined || literal === undefined || (flag !== '' && flag !== 'i')) return undefined;
+  return writer.matches(subject.text, flag === 'i' ? `(?i)${literal}` : literal);
 };
 
 /** LIKE is the same everywhere, but for how a wildcard is escaped. */
@@ -68,11 +71,6 @@ export function pathIntoAttributes(
   if (read === undefined || read === sql.slice(start, end)) return undefined;
   return { text: `A key of attributes has dots, and is no path. Write ${read}.`, edit: { start, end, text: read } };
 }
-
-const hasKey: Translation = (call, writer) => {
-  const read = attribute(call, writer);
-  return read === undefined ? undefined : `${read} <> ''`;
-};
 
 const percentile =
   (fraction: number): Translation =>
@@ -142,8 +140,9 @@ const translations = byNames<Translation>([
   [contains(false), 'contains strpos instr position'],
   [contains(true), 'positioncaseinsensitive'],
   [attribute, jsonReaders],
-  [hasKey, 'mapcontains map_contains map_contains_key has'],
 ]);
+
+const presences: ReadonlySet<string> = new Set(words('mapcontains map_contains map_contains_key has'));
 
 /** Calls of functions that are not here, and of functions with other arguments here. */
 export function foreignCall(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
@@ -152,7 +151,16 @@ export function foreignCall(tokens: readonly Token[], at: number, statement: Sta
   const isKnown = statement.dialect.functions.some((name) => name.toLowerCase() === call.name);
   if (isKnown && !(statement.mayMisuse && mayMisfit.has(call.name))) return undefined;
   if (isKnown && !statement.misfits && !call.args.some(isTakenForColumn)) return undefined;
-  const translated = translations[call.name]?.(call, statement.dialect.write);
+  if (isKnown && isOwnForm(call, statement)) return undefined;
+  if (call.name === 'if' && call.args.length === 3 && statement.dialect.name === 'duckdb') return undefined;
+  // All but UTC would be lost.
+  if (ofTimes.has(call.name) && call.args.some((each) => /^[A-Za-z]+\/\w/.test(literalOf(each) ?? '')))
+    return undefined;
+  // `= ANY (ARRAY[…])` calls nothing.
+  if (call.name === 'any' && /^(=|<>|!=|[<>]=?|i?like)$/.test(tokens[at - 1]?.text ?? '')) return undefined;
+  const read = presences.has(call.name) ? attribute(call, statement.dialect.write) : undefined;
+  const translated =
+    read === undefined ? translations[call.name]?.(call, statement.dialect.write) : isThere(read, tokens, at);
   if (translated === undefined) return undefined;
   const last = afterComparison(tokens, at, call);
   return last && write(statement, call.first, last, translated);
@@ -164,6 +172,24 @@ function isTakenForColumn({ tokens: [only, more] }: Argument): boolean {
   return (
     only.kind === 'quoted' || (only.kind === 'word' && /^(second|minute|hour|day|week|month|year)s?$/.test(only.text))
   );
+}
+
+/** Whether the arguments stand as this dialect has them, so that the call is not why the statement failed. */
+function isOwnForm({ name, args }: Call, { dialect }: Statement): boolean {
+  const [first, second, third] = args;
+  if (!/^(duckdb|postgres)$/.test(dialect.name) || args.some(isTakenForColumn)) return false;
+  const isText = first?.tokens[0]?.kind === 'string';
+  if (/^date(_?trunc|_?part|_?diff)$/.test(name)) return isText;
+  if (name === 'time_bucket') return isText || first?.tokens[0]?.text === 'interval';
+  if (name === 'date_bin') return third !== undefined;
+  if (name !== 'string_agg') return /^(strftime|to_char|hour|epoch|contains)$/.test(name);
+  const column = first?.tokens.length === 1 ? first.text.toLowerCase() : '';
+  const isTextColumn = dialect.tables.some(({ columns }) =>
+    columns.some((each) => each.name === column && each.type === 'string'),
+  );
+  // What is no text needs a cast in PostgreSQL; of DISTINCT and ORDER BY nothing may be lost.
+  const isPlain = second?.tokens.length === 1 && first?.tokens.every(({ text: sign }) => !/^(distinct|::)$/.test(sign));
+  return dialect.name === 'duckdb' || isTextColumn || isPlain !== true;
 }
 
 /** Functions of ClickHouse that DuckDB has by another name. */
@@ -204,9 +230,10 @@ export function duckdbCall(tokens: readonly Token[], at: number, statement: Stat
   );
 }
 
+const ofTimes: ReadonlySet<string> = new Set(timeFunctions.flatMap(([, names]) => words(names)));
 /** Of one name in several dialects, with other arguments in each. */
 const mayMisfit: ReadonlySet<string> = new Set([
-  ...timeFunctions.flatMap(([, names]) => words(names)),
+  ...ofTimes,
   ...words('string_agg json_value json_extract jsonextractstring contains match has'),
 ]);
 
@@ -241,25 +268,36 @@ export function quantileCall(tokens: readonly Token[], at: number, statement: St
   const { write: writer } = statement.dialect;
   if (behind !== undefined) {
     const share = Number(text(first) ?? '0.5');
-    const [argument] = behind.args;
+    const argument = rankedBy(call, behind.args);
     if (argument === undefined || call.args.length > 1 || Number.isNaN(share)) return undefined;
-    return write(statement, call.first, behind.last, writer.quantile(argument.text, fractionOf(share)));
+    return write(statement, call.first, behind.last, writer.quantile(argument, fractionOf(share)));
   }
+  const isKnown = statement.dialect.functions.some((name) => name.toLowerCase() === call.name);
   if (tokens[close + 1]?.text === 'within') return withinGroup(tokens, close, call, statement);
   if (first === undefined) return undefined;
   if (tokens[close + 1]?.text === '[') return byOffset(tokens, close, call, statement);
-  if (statement.dialect.functions.some((name) => name.toLowerCase() === call.name) && !statement.misfits)
-    return undefined;
+  // With a fraction behind what is ranked, it is right as it is.
+  const isRight = second === undefined || (isNumber(second) && Number(second.text) <= 1);
+  if (isKnown && (!statement.misfits || isRight)) return undefined;
   if (call.name.endsWith('s')) return undefined;
-  const numbers = [first, second].flatMap((argument) => (argument?.tokens[0]?.kind === 'number' ? argument : []));
-  const argument = [first, second].find((each) => each !== undefined && each.tokens[0]?.kind !== 'number');
-  if (argument === undefined) return undefined;
-  return write(
-    statement,
-    call.first,
-    call.last,
-    writer.quantile(argument.text, fractionOf(Number(numbers[0]?.text ?? '0.5'))),
+  const share = call.args.find(isNumber);
+  const argument = rankedBy(
+    call,
+    call.args.filter((each) => !isNumber(each)),
   );
+  if (argument === undefined) return undefined;
+  return write(statement, call.first, call.last, writer.quantile(argument, fractionOf(Number(share?.text ?? '0.5'))));
+}
+
+function isNumber({ tokens: [only, more] }: Argument): boolean {
+  return only?.kind === 'number' && more === undefined;
+}
+
+/** What is ranked, of `quantileIf` where its condition holds; undefined where more stands there, as a weight or a list. */
+function rankedBy({ name }: Call, [value, condition, more]: readonly Argument[]): string | undefined {
+  if (value === undefined || more !== undefined) return undefined;
+  if (name.endsWith('if')) return condition && `CASE WHEN ${condition.text} THEN ${value.text} END`;
+  return condition === undefined ? value.text : undefined;
 }
 
 function withinGroup(tokens: readonly Token[], close: number, call: Call, statement: Statement): Cure | undefined {
@@ -269,6 +307,9 @@ function withinGroup(tokens: readonly Token[], close: number, call: Call, statem
   const expression = first && end && textOf(statement, first, end);
   const share = Number(text(call.args[0]));
   if (group === undefined || expression === undefined || Number.isNaN(share)) return undefined;
+  const isRight =
+    share <= 1 && /^(duckdb|postgres)$/.test(statement.dialect.name) && call.name.startsWith('percentile_');
+  if (isRight || ordered.at(-1)?.text === 'desc') return undefined;
   return write(statement, call.first, group.last, statement.dialect.write.quantile(expression, fractionOf(share)));
 }
 

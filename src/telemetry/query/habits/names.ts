@@ -79,7 +79,8 @@ export function columnOtherwise(tokens: readonly Token[], at: number, statement:
   const token = tokens[at];
   const { columns, sql } = statement;
   if (token === undefined || !isName(token) || columns.size === 0 || tokens[at + 1]?.text === '(') return undefined;
-  if (tokens[at + 1]?.text === '.' || (token.kind === 'word' && words.has(token.text))) return undefined;
+  const isField = tokens[at - 1]?.text === '.' && tokens[at - 2]?.text === ']';
+  if (isField || tokens[at + 1]?.text === '.' || (token.kind === 'word' && words.has(token.text))) return undefined;
   if (token.kind === 'word' && isType(tokens, at)) return undefined;
   const isColumn =
     columns.has(token.text) &&

@@ -20,7 +20,9 @@ export function regularExpression(tokens: readonly Token[], at: number, statemen
   const last = tokens[at - 1]?.text === 'not' ? at - 2 : at - 1;
   const operand = tokens[last];
   if (token === undefined || operand === undefined || !isName(operand)) return undefined;
-  if (dialect.name === 'postgres' && token.kind === 'sign') return undefined;
+  // What is written so here; of DuckDB's ~ a caution says that it takes the whole text.
+  if (dialect.name === 'postgres' && (token.kind === 'sign' || token.text === 'similar')) return undefined;
+  if (dialect.name === 'duckdb' && /^(!?~|similar)$/.test(token.text)) return undefined;
   if (!regularSigns.has(token.text) || (token.kind !== 'sign' && token.kind !== 'word')) return undefined;
   const end = tokens[at + 1]?.text === 'to' ? at + 2 : at + 1;
   const pattern = tokens[end];

@@ -57,25 +57,74 @@ const truncated: Translation = ({ args }, writer) => {
   return time && unit ? writer.bucket(time.text, unitSeconds[unit]) : undefined;
 };
 
-/** A pattern of any dialect by strftime's letters. %M is a month's name in MySQL, and never meant so here. */
-function patternOf(text: string): string {
+/** strftime's letters that all warehouses have, as DialectWriter.timeText takes them. */
+const allLetters = /^(?:[^%]|%[YymbdjaHIMSp])*$/;
+/** %M is a month's name in MySQL, and never meant so here. */
+const otherLetters: Readonly<Record<string, string>> = {
+  '%T': '%H:%M:%S',
+  '%F': '%Y-%m-%d',
+  '%R': '%H:%M',
+  '%i': '%M',
+  '%s': '%S',
+};
+/** Of PostgreSQL and Oracle, in any case, where HH has twelve hours. */
+const wordsOfToChar: Readonly<Record<string, string>> = {
+  YYYY: '%Y',
+  YY: '%y',
+  MM: '%m',
+  MON: '%b',
+  DD: '%d',
+  DDD: '%j',
+  DY: '%a',
+  HH24: '%H',
+  HH12: '%I',
+  HH: '%I',
+  MI: '%M',
+  SS: '%S',
+  AM: '%p',
+  PM: '%p',
+};
+/** Of Java, where the case tells months from minutes. */
+const wordsOfJava: Readonly<Record<string, string>> = {
+  ...wordsOfToChar,
+  yyyy: '%Y',
+  yy: '%y',
+  MMM: '%b',
+  dd: '%d',
+  EEE: '%a',
+  HH: '%H',
+  hh: '%I',
+  mm: '%M',
+  ss: '%S',
+};
+
+/** A pattern of any dialect by strftime's letters; undefined where one of its words has none. */
+function patternOf(text: string, dialect: 'to_char' | 'java'): string | undefined {
   if (text.includes('%')) {
-    return text.replaceAll('%T', '%H:%M:%S').replaceAll('%F', '%Y-%m-%d').replaceAll('%i', '%M').replaceAll('%s', '%S');
+    const pattern = text.replaceAll(/%[TFRis]/g, (letter) => otherLetters[letter] ?? letter);
+    return allLetters.test(pattern) ? pattern : undefined;
   }
-  return text
-    .replaceAll(/yyyy/gi, '%Y')
-    .replaceAll(/HH24|HH/g, '%H')
-    .replaceAll(/MI|mm/g, '%M')
-    .replaceAll('MM', '%m')
-    .replaceAll(/DD|dd/g, '%d')
-    .replaceAll(/SS|ss/g, '%S');
+  const ofToChar = dialect === 'to_char';
+  let pattern = '';
+  for (const [part, quoted, apart] of text.matchAll(
+    /["']([^"']*)["']|(T(?=HH)|Z$)|HH(?:24|12)|MON|MI|DY|[AP]M|([A-Z])\3*|[^A-Z]/gi,
+  )) {
+    const word = ofToChar ? wordsOfToChar[part.toUpperCase()] : wordsOfJava[part];
+    const written = quoted ?? apart ?? word ?? (/[a-z]/i.test(part) ? undefined : part);
+    if (written === undefined) return undefined;
+    pattern += written;
+  }
+  return pattern;
 }
 
-const asText: Translation = ({ args }, writer) => {
+const asText: Translation = ({ name, args }, writer) => {
   const pattern = args.find((argument) => literalOf(argument) !== undefined);
   const time = args.find((argument) => argument !== pattern);
   const literal = literalOf(pattern);
-  return time && literal !== undefined ? writer.timeText(time.text, patternOf(literal)) : undefined;
+  // A third argument is a time zone.
+  if (time === undefined || literal === undefined || args.length !== 2) return undefined;
+  const letters = patternOf(literal, name === 'to_char' ? 'to_char' : 'java');
+  return letters === undefined ? undefined : writer.timeText(time.text, letters);
 };
 
 /** Texts are read as times where they are compared with one. */
@@ -120,7 +169,8 @@ export const timeFunctions: readonly (readonly [Translation, string])[] = [
 export function epochPart(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
   const call = callAt(tokens, at, statement.sql);
   const time = /^epoch\s+from\s+(.+)$/is.exec(call?.args[0]?.text ?? '')?.[1];
-  if (call?.name !== 'extract' || time === undefined) return undefined;
+  if (call?.name !== 'extract' || time === undefined || /^(duckdb|postgres)$/.test(statement.dialect.name))
+    return undefined;
   return write(statement, call.first, call.last, statement.dialect.write.epochSeconds(time));
 }
 
