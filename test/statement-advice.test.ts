@@ -38,6 +38,7 @@ describe('cautions', () => {
     "SELECT attributes['http.route'][1:5], events[1].name FROM otel.spans",
     "SELECT count(*) FROM otel.spans WHERE upper(trace_id) = '4BF92F3577B34DA6A3CE929D0E0E4736'",
     "SELECT count(*) FROM otel.logs WHERE severity_number = '17'",
+    "SELECT count(*) FROM otel.spans WHERE name ~ '^(GET|POST)$' OR name ~ '.*cart.*' OR name ~ '^/api/.*' OR name ~ kind",
     "SELECT count(*) FROM otel.logs WHERE severity_text = 'WARNING'",
   ])('has nothing to say of %s', (sql) => {
     expect(cautions(sql)).toEqual([]);
@@ -64,6 +65,14 @@ describe('cautions', () => {
     [
       'SELECT 1 FROM otel.spans WHERE parent_span_id IS NOT NULL',
       "SELECT 1 FROM otel.spans WHERE parent_span_id <> ''",
+    ],
+    [
+      "SELECT 1 FROM otel.spans s WHERE s.name ~ '^GET ' AND name ~ 'cart$' AND s.attributes['http.route'] ~ 'cart'",
+      "SELECT 1 FROM otel.spans s WHERE regexp_matches(s.name, '^GET ') AND regexp_matches(name, 'cart$') AND regexp_matches(s.attributes['http.route'], 'cart')",
+    ],
+    [
+      "SELECT 1 FROM otel.logs WHERE lower(body) ~ 'a.*b' AND (body || '') !~ 'c|d'",
+      "SELECT 1 FROM otel.logs WHERE regexp_matches(lower(body), 'a.*b') AND NOT regexp_matches((body || ''), 'c|d')",
     ],
     ["SELECT attributes['a.b'][1] FROM otel.spans", "SELECT attributes['a.b'] FROM otel.spans"],
     [
@@ -234,6 +243,10 @@ describe('advice', () => {
     [
       'SELECT groupArray(name), topK(3)(name) FROM otel.spans',
       'SELECT list(name), approx_top_k(name, 3) FROM otel.spans',
+    ],
+    [
+      "SELECT 1 FROM otel.logs WHERE coalesce(attributes['a'], '') ~* 'x' AND attributes['b'] !~* 'y'",
+      "SELECT 1 FROM otel.logs WHERE regexp_matches(coalesce(attributes['a'], ''), '(?i)x') AND NOT regexp_matches(attributes['b'], '(?i)y')",
     ],
     ["SELECT 1 FROM otel.logs WHERE has(body, 'a_b')", "SELECT 1 FROM otel.logs WHERE contains(body, 'a_b')"],
     [

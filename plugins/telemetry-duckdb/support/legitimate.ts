@@ -123,7 +123,7 @@ const statements: readonly (readonly [columns: number, sql: string])[] = [
   ],
   [
     19,
-    "SELECT * FROM otel.logs WHERE body ILIKE '%timeout%' OR body SIMILAR TO '.*refused.*' OR contains(body, 'x') OR body ~ '^a'",
+    "SELECT * FROM otel.logs WHERE body ILIKE '%timeout%' OR body SIMILAR TO '.*refused.*' OR contains(body, 'x') OR body ~ '^a.*'",
   ],
   [
     10,

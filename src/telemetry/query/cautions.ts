@@ -8,6 +8,7 @@ import {
   givenNames,
   isName,
   mostTokens,
+  operandStart,
   tokensOf,
   type Caution,
   type Source,
@@ -306,11 +307,16 @@ function wholeDivision(tokens: readonly Token[], at: number, { sql, dialect }: S
 function wholeMatch(tokens: readonly Token[], at: number, { sql, dialect }: Source): Caution | undefined {
   const [operand, sign, pattern] = [tokens[at - 1], tokens[at], tokens[at + 1]];
   if (dialect.name !== 'duckdb' || (sign?.text !== '~' && sign?.text !== '!~')) return undefined;
-  if (operand === undefined || !isName(operand) || pattern?.kind !== 'string' || /^\^|\$$|\.\*/.test(pattern.text))
-    return undefined;
-  const first = tokens[at - 2]?.text === '.' ? (tokens[at - 3] ?? operand) : operand;
+  if (operand === undefined || pattern?.kind !== 'string' || isWhole(pattern.text)) return undefined;
+  const first = tokens[operandStart(tokens, at - 1) ?? -1];
+  if (first === undefined) return undefined;
   const matches = dialect.write.matches(sql.slice(first.start, operand.end), pattern.text);
   const instead = sign.text === '~' ? matches : `NOT ${matches}`;
   const text = `${sign.text} has to match the whole text here. Write ${instead}.`;
   return { text, edit: { start: first.start, end: pattern.end, text: instead } };
+}
+
+/** Whether a pattern is written for a whole text. `^GET` alone is a beginning, as it is elsewhere. */
+function isWhole(pattern: string): boolean {
+  return /^\^.*\$$/s.test(pattern) || /^(?:\(\?\w+\))?\.\*|\.\*$/.test(pattern);
 }

@@ -1,5 +1,5 @@
 import { byNames } from '../../../contract/telemetry/index.ts';
-import { isName, textOf, write, type Cure, type Statement, type Token } from './tokens.ts';
+import { isName, operandStart, textOf, write, type Cure, type Statement, type Token } from './tokens.ts';
 
 export function backticks(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
   const token = tokens[at];
@@ -19,15 +19,15 @@ export function regularExpression(tokens: readonly Token[], at: number, statemen
   const isNegated = tokens[at - 1]?.text === 'not' || token?.text.startsWith('!') === true;
   const last = tokens[at - 1]?.text === 'not' ? at - 2 : at - 1;
   const operand = tokens[last];
-  if (token === undefined || operand === undefined || !isName(operand)) return undefined;
+  if (token === undefined || operand === undefined || !regularSigns.has(token.text)) return undefined;
   // What is written so here; of DuckDB's ~ a caution says that it takes the whole text.
   if (dialect.name === 'postgres' && (token.kind === 'sign' || token.text === 'similar')) return undefined;
   if (dialect.name === 'duckdb' && /^(!?~|similar)$/.test(token.text)) return undefined;
-  if (!regularSigns.has(token.text) || (token.kind !== 'sign' && token.kind !== 'word')) return undefined;
+  if (token.kind !== 'sign' && token.kind !== 'word') return undefined;
   const end = tokens[at + 1]?.text === 'to' ? at + 2 : at + 1;
   const pattern = tokens[end];
-  if (pattern?.kind !== 'string') return undefined;
-  const first = subjectOf(tokens, last);
+  const first = tokens[operandStart(tokens, last) ?? -1];
+  if (pattern?.kind !== 'string' || first === undefined) return undefined;
   const column = textOf(statement, first, operand);
   const matches = dialect.write.matches(column, `${token.text.endsWith('*') ? '(?i)' : ''}${pattern.text}`);
   return write(statement, first, pattern, isNegated ? `NOT ${matches}` : matches);

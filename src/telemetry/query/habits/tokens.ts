@@ -138,6 +138,28 @@ export function closing(tokens: readonly Token[], open: number): number {
   return tokens.length;
 }
 
+/** Where the operand begins that ends here: a name, a call, brackets, or a key of a map. */
+export function operandStart(tokens: readonly Token[], end: number): number | undefined {
+  const last = tokens[end];
+  if (last === undefined) return undefined;
+  let start = end;
+  if (last.kind === 'sign' && (last.text === ')' || last.text === ']')) {
+    for (let depth = 0; ; start -= 1) {
+      const token = tokens[start];
+      if (token === undefined || end - start > mostInBrackets) return undefined;
+      const { kind, text } = token;
+      if (kind === 'sign' && /[)\]]/.test(text)) depth += 1;
+      else if (kind === 'sign' && /[([]/.test(text) && (depth -= 1) === 0) break;
+    }
+    const [before, open] = [tokens[start - 1], tokens[start]];
+    if (last.text === ']') return operandStart(tokens, start - 1);
+    if (before === undefined || !isName(before) || before.end !== open?.start) return start;
+    if (/^(where|and|or|not|on|when|then|else|having|select|by)$/.test(before.text)) return undefined;
+    start -= 1;
+  } else if (!isName(last)) return undefined;
+  return tokens[start - 1]?.text === '.' ? operandStart(tokens, start - 2) : start;
+}
+
 export interface Argument {
   readonly text: string;
   readonly tokens: readonly Token[];
