@@ -98,6 +98,44 @@ describe('cautions', () => {
   });
 });
 
+describe('a share in PostgreSQL', () => {
+  const of = new PostgresDialect(functionNames);
+  const heeded = (share: string) => {
+    const sql = `SELECT ${share} FROM otel.spans`;
+    return heed(sql, cautionsOf(sql, ['spans'], of)).replace(/^SELECT (.*) FROM otel.spans$/, '$1');
+  };
+  const ones = (condition: string) => `sum(CASE WHEN ${condition} THEN 1 ELSE 0 END)`;
+  const failed = "status_code = 'ERROR'";
+
+  it.each([
+    [`count(*) FILTER (WHERE ${failed}) / count(*)`, `(count(*) FILTER (WHERE ${failed}))::float8 / count(*)`],
+    [`${ones(failed)} / count(*)`, `(${ones(failed)})::float8 / count(*)`],
+    [
+      `CASE WHEN ${ones(failed)} / count(*) > 0.05 THEN 1 END`,
+      `CASE WHEN (${ones(failed)})::float8 / count(*) > 0.05 THEN 1 END`,
+    ],
+    [`0.05 < ${ones(failed)} / count(*)`, `0.05 < (${ones(failed)})::float8 / count(*)`],
+    [
+      `100 * SUM(CASE WHEN ${failed} THEN 1 END) / NULLIF(COUNT(*), 0)`,
+      `(100 * SUM(CASE WHEN ${failed} THEN 1 END))::float8 / NULLIF(COUNT(*), 0)`,
+    ],
+    [`sum((${failed})::int) / count(*)`, `(sum((${failed})::int))::float8 / count(*)`],
+  ])('of whole numbers is warned of: %s', (share, mended) => {
+    expect(heeded(share)).toBe(mended);
+  });
+
+  it.each([
+    'sum(duration_nano) / count(*)',
+    `sum(CASE WHEN ${failed} THEN duration_nano ELSE 0 END) / count(*)`,
+    `sum(CASE WHEN ${failed} THEN 1 * duration_nano END) / count(*)`,
+    `100.0 * ${ones(failed)} / count(*)`,
+    `${ones(failed)}::numeric / count(*)`,
+    `${ones(failed)} / count(*)::float`,
+  ])('that is a fraction is not: %s', (share) => {
+    expect(heeded(share)).toBe(share);
+  });
+});
+
 describe('a pattern', () => {
   it.each(['%'.repeat(39), '%_'.repeat(19), '%a'.repeat(19), '_'.repeat(39)])(
     'made to take long is judged at once: %s',

@@ -280,27 +280,46 @@ function ofNull(
   return { text, edit: { start: is.start, end: last.end, text: instead } };
 }
 
-/** `count(*) / count(*)` in PostgreSQL, which divides whole numbers to a whole number. */
+const beforeTerm = /^(?:,|select|distinct|by|having|where|and|or|not|case|when|then|else)$/;
+
+/** `count(*) / count(*)` and `sum(CASE … THEN 1 …) / count(*)` in PostgreSQL, which divides whole numbers to a whole number. */
 function wholeDivision(tokens: readonly Token[], at: number, { sql, dialect }: Source): Caution | undefined {
   const next = tokens[at + 1];
   if (tokens[at]?.text !== '/' || dialect.name !== 'postgres') return undefined;
   // The term before, back to what it begins with.
   let from = at;
   for (let depth = 0; from > 0; from -= 1) {
-    const { text, kind } = tokens[from - 1] ?? { text: '', kind: 'sign' };
+    const { text } = tokens[from - 1] ?? { text: '' };
     if (text === ')') depth += 1;
     else if (text === '(' && (depth -= 1) < 0) break;
-    else if (depth === 0 && (text === ',' || (kind === 'word' && (text === 'select' || text === 'by')))) break;
+    else if (depth === 0 && (beforeTerm.test(text) || comparisons.has(text) || orderings.has(text))) break;
   }
   const first = tokens[from];
   const isNullif = next?.text === 'nullif' && tokens[at + 3]?.text === 'count';
   const last = tokens[closing(tokens, at + 2)];
-  if (first?.text !== 'count' || (next?.text !== 'count' && !isNullif) || last === undefined) return undefined;
+  if (first === undefined || (next?.text !== 'count' && !isNullif) || last === undefined) return undefined;
+  // `100 * count(*)` is as whole.
+  const counted = first.kind === 'number' && tokens[from + 1]?.text === '*' ? from + 2 : from;
+  if (tokens[counted]?.text !== 'count' && !isSumOfOnes(tokens, counted)) return undefined;
   const above = sql.slice(first.start, tokens[at - 1]?.end);
   // A cast of either side makes it a fraction.
-  if (/::|\d\.\d/.test(above) || tokens[closing(tokens, at + 2) + 1]?.text === '::') return undefined;
+  const isCast = /::\s*(?:float|double|numeric|decimal|real)|\bas\s+(?:float|double|numeric|decimal|real)|\d\.\d/i;
+  if (isCast.test(above) || tokens[closing(tokens, at + 2) + 1]?.text === '::') return undefined;
   const text = `A whole number divided by a whole number is one: a share comes out as 0. Write (${above})::float8 before the /.`;
   return { text, edit: { start: first.start, end: first.start + above.length, text: `(${above})::float8` } };
+}
+
+/** `sum(CASE WHEN … THEN 1 ELSE 0 END)` and `sum((…)::int)`: of other columns a sum may be no whole number. */
+function isSumOfOnes(tokens: readonly Token[], at: number): boolean {
+  if (tokens[at]?.text !== 'sum' || tokens[at + 1]?.text !== '(') return false;
+  const inside = tokens.slice(at + 2, closing(tokens, at + 1));
+  const [sign, type] = inside.slice(-2).map(({ text }) => text);
+  if (inside[0]?.text !== 'case') return sign === '::' && /^int(?:4|eger)?$/.test(type ?? '');
+  return inside.every(({ text }, index) => {
+    const [value, next] = [inside[index + 1], inside[index + 2]];
+    if (text !== 'then' && text !== 'else') return true;
+    return (value?.kind === 'number' || value?.text === 'null') && /^(when|else|end)$/.test(next?.text ?? '');
+  });
 }
 
 /** `name ~ 'GET'` in DuckDB, where the pattern has to match the whole text. */
