@@ -37,6 +37,7 @@ describe('cautions', () => {
     "SELECT map_extract(attributes, 'http.route')[1] FROM otel.spans",
     "SELECT attributes['http.route'][1:5], events[1].name FROM otel.spans",
     "SELECT count(*) FROM otel.spans WHERE upper(trace_id) = '4BF92F3577B34DA6A3CE929D0E0E4736'",
+    "SELECT time AT TIME ZONE 'UTC', time AT TIME ZONE 'UTC' AT TIME ZONE 'Asia/Tokyo' FROM otel.logs WHERE time > date_trunc('day', now() AT TIME ZONE 'Asia/Tokyo')",
     "SELECT count(*) FROM otel.logs WHERE severity_number = '17'",
     "SELECT count(*) FROM otel.spans WHERE name ~ '^(GET|POST)$' OR name ~ '.*cart.*' OR name ~ '^/api/.*' OR name ~ kind",
     "SELECT count(*) FROM otel.logs WHERE severity_text = 'WARNING'",
@@ -73,6 +74,10 @@ describe('cautions', () => {
     [
       "SELECT 1 FROM otel.logs WHERE lower(body) ~ 'a.*b' AND (body || '') !~ 'c|d'",
       "SELECT 1 FROM otel.logs WHERE regexp_matches(lower(body), 'a.*b') AND NOT regexp_matches((body || ''), 'c|d')",
+    ],
+    [
+      "SELECT date_trunc('day', s.time AT TIME ZONE 'Asia/Tokyo'), max(end_time) AT TIME ZONE 'America/New_York' FROM otel.spans s",
+      "SELECT date_trunc('day', s.time AT TIME ZONE 'UTC' AT TIME ZONE 'Asia/Tokyo'), max(end_time) AT TIME ZONE 'UTC' AT TIME ZONE 'America/New_York' FROM otel.spans s",
     ],
     ["SELECT attributes['a.b'][1] FROM otel.spans", "SELECT attributes['a.b'] FROM otel.spans"],
     [

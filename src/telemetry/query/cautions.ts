@@ -66,7 +66,8 @@ export function cautionsOf(sql: string, tables: readonly TableName[], dialect: D
     const path = readsAttributes
       ? (pathIntoAttributes(tokens, at, source) ?? pathByDot(tokens, at, source) ?? subscripted(tokens, at, source))
       : undefined;
-    const part = path ?? wholeDivision(tokens, at, source) ?? wholeMatch(tokens, at, source);
+    const part =
+      path ?? wholeDivision(tokens, at, source) ?? wholeMatch(tokens, at, source) ?? otherZone(tokens, at, source);
     if (part !== undefined) found.push(part);
     const column = isName(token) && !aliases.has(token.text) ? columns.get(token.text) : undefined;
     if (column === undefined) return;
@@ -338,4 +339,22 @@ function wholeMatch(tokens: readonly Token[], at: number, { sql, dialect }: Sour
 /** Whether a pattern is written for a whole text. `^GET` alone is a beginning, as it is elsewhere. */
 function isWhole(pattern: string): boolean {
   return /^\^.*\$$/s.test(pattern) || /^(?:\(\?\w+\))?\.\*|\.\*$/.test(pattern);
+}
+
+/** `time AT TIME ZONE 'Asia/Tokyo'` in DuckDB, where times have no zone: it is taken for a time of Tokyo, hours away. */
+function otherZone(tokens: readonly Token[], at: number, { sql, dialect }: Source): Caution | undefined {
+  const words = tokens.slice(at, at + 3).map(({ text }) => text);
+  const [end, zone] = [tokens[at - 1], tokens[at + 3]];
+  if (dialect.name !== 'duckdb' || words.join(' ') !== 'at time zone' || zone?.kind !== 'string') return undefined;
+  const from = operandStart(tokens, at - 1);
+  if (end === undefined || from === undefined || /^(?:etc\/)?(?:utc|gmt|z)$/i.test(zone.text)) return undefined;
+  const operand = tokens.slice(from, at);
+  // Of the table's own times alone it is known that they have none.
+  const isOwn = operand.some(({ text }) => /^(?:(?:start|end|observed)_)?time$/.test(text));
+  const hasZone = operand.some(({ text }) => /^(?:zone|now|current_timestamp|timestamptz|timezone)$/.test(text));
+  const [first, sign] = [operand[0], tokens[at]];
+  if (!isOwn || hasZone || first === undefined || sign === undefined) return undefined;
+  const written = `${sql.slice(first.start, end.end)} AT TIME ZONE 'UTC' AT TIME ZONE ${dialect.write.literal(zone.text)}`;
+  const text = `Times are UTC without a zone: AT TIME ZONE alone takes one for a time of that zone. Write ${written}, whose result is local though it ends with Z.`;
+  return { text, edit: { start: sign.start, end: sign.start, text: "AT TIME ZONE 'UTC' " } };
 }
