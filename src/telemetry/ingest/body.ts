@@ -69,6 +69,8 @@ export const codings: ReadonlyMap<string, Coding | undefined> = new Map([
   ['gzip', 'gzip'],
   ['x-gzip', 'gzip'],
   ['deflate', 'deflate'],
+  // The Collector's name of the same format.
+  ['zlib', 'deflate'],
   ['zstd', 'zstd'],
 ]);
 

@@ -303,6 +303,7 @@ describe('OTLP receiver', () => {
   it.each([
     ['x-gzip', gzipSync],
     ['deflate', deflateSync],
+    ['zlib', deflateSync],
     ['zstd', zstdCompressSync],
   ])('takes %s, within the same limits as gzip', async (coding, compress) => {
     const limits = {
