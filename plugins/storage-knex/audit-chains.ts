@@ -58,7 +58,7 @@ export class AuditChains {
     const rest = records.filter((record) => !lane.kept.has(record));
     if (rest.length === 0) return;
     const { organizationId } = database;
-    const linked = chainRecords(organizationId, chain, lane.last, rest);
+    const linked = chainRecords(organizationId, chain, lane.last, rest.map(keepable));
     const last = linked.at(-1) ?? lane.last;
     const place = { seq: last.seq, hash: last.hash };
     const seal = auditSeals(this.#host.vault, organizationId).head.make(chain, place);
@@ -127,6 +127,25 @@ export class AuditChains {
     lane.last = opened.root;
     return opened.number;
   }
+}
+
+const texts = ['subject', 'requestId', 'target', 'outcome', 'argumentsHash', 'statement'] as const;
+
+/**
+ * As every database gives it back, for that is what a verification hashes: without half of a surrogate pair, and without NUL, which
+ * PostgreSQL refuses, with all records that wait behind.
+ */
+function keepable(record: AuditRecord): AuditRecord {
+  if (texts.every((name) => isKeepable(record[name] ?? ''))) return record;
+  const kept = texts.flatMap((name) => {
+    const text = record[name];
+    return text === undefined ? [] : [[name, text.toWellFormed().replaceAll('\0', '\u{FFFD}')] as const];
+  });
+  return { ...record, ...Object.fromEntries(kept) };
+}
+
+function isKeepable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
 }
 
 /** The register as it is to go on: a damaged one stays marked so, since nothing tells any more what was there. */

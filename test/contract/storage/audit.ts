@@ -178,6 +178,20 @@ export function auditPromises(runner: Runner, make: MakeStorage): void {
       }
     });
 
+    it('takes what no database keeps in a text, and verifies what it kept of it', async () => {
+      const { vault } = testHost('.');
+      const { id } = await stage().organization();
+      const { audit } = (await stage().open({ vault })).workspace(id);
+      const hostile = "select 'a\0b', '\ud83d'";
+      await audit.append([record(1, { subject: hostile, target: hostile, statement: hostile }), record(2)]);
+      const kept = await audit.records({ chain: 1, after: 0, limit: 10 });
+      const text = "select 'a\ufffdb', '\ufffd'";
+      const first = record(1, { subject: text, target: text, statement: text });
+      expect(kept.map((each) => each.record)).toEqual([first, record(2)]);
+      const chain = await audit.chain(1);
+      expect(chain && chainRecords(id, 1, chainRoot(id, chain), [first, record(2)])).toEqual(kept);
+    });
+
     it('can only be appended to and read', async () => {
       const { audit } = await stage().workspace();
       const members = new Set([...Object.keys(audit), ...Object.getOwnPropertyNames(Object.getPrototypeOf(audit))]);
