@@ -81,9 +81,12 @@ export class AuditChains {
     return this.#write(database, lane, rest);
   }
 
-  /** Finds out what became of an append whose end was not heard of. */
+  /**
+   * Finds out what became of an append whose end was not heard of. As one who writes: the server may still be committing it, and
+   * until then a reader does not see it.
+   */
   async #settle(database: ScopedDatabase, lane: Lane, chain: number, doubt: NonNullable<Lane['doubt']>): Promise<void> {
-    const row = await database.read((scope) =>
+    const row = await database.write((scope) =>
       scope.from('audit_chains').where({ number: chain }).first('seq', 'hash'),
     );
     lane.doubt = undefined;

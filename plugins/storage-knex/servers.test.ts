@@ -368,6 +368,45 @@ for (const { name, make, cut, tables } of subjects) {
       expect(await audit.chains({ after: 0, limit: 10 })).toHaveLength(1);
     });
 
+    it('waits for audit records whose commit is still under way, and keeps them once and chained', async () => {
+      const storage = await start();
+      const { id } = await storage.directory.createOrganization({ name: 'Acme' });
+      const { database, connection } = beneath();
+      const behind = beneath().connection;
+      const scoped = database.scoped(id);
+      const chains = new AuditChains(testHost('.'));
+      const numbered = (number: number) => ({ ...newAuditRecord(), requestId: String(number) });
+      await chains.append(scoped, [numbered(1)]);
+      const [sent, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const transaction = connection.write.bind(connection);
+      let committed: Promise<unknown> | undefined;
+      // The connection breaks behind the COMMIT, which takes the server its time.
+      connection.write = async (reach, work) => {
+        committed = behind.write(reach, async (knex) => {
+          await work(knex);
+          sent.resolve();
+          await release.promise;
+        });
+        await sent.promise;
+        throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+      };
+      const slow = numbered(2);
+      expect(await rejection(chains.append(scoped, [slow]))).toMatchObject({ code: 'unavailable' });
+      connection.write = transaction;
+      const repeated = chains.append(scoped, [slow, numbered(3)]);
+      await delay(300);
+      release.resolve();
+      await Promise.all([committed, repeated]);
+      const { audit } = storage.workspace(id);
+      expect(await audit.chains({ after: 0, limit: 10 })).toHaveLength(1);
+      const kept = await audit.records({ chain: 1, after: 0, limit: 20 });
+      expect(kept.map((each) => [each.seq, each.record.requestId])).toEqual([
+        [1, '1'],
+        [2, '2'],
+        [3, '3'],
+      ]);
+    });
+
     it('does not repeat a write whose commit may have arrived', async () => {
       await start();
       const { database, connection } = beneath();
