@@ -13,6 +13,7 @@ import { explain as explainMysql } from './mysql/errors.ts';
 import { explain as explainPostgres } from './postgres/errors.ts';
 import { settingsOf } from './config.ts';
 import { Database } from './database.ts';
+import { migrations } from './migrations/run.ts';
 import { connectionOf, mysqlStore, postgresStore, serverConfig, type ServerStore } from './support/store.ts';
 
 const postgresAll = await everyPostgresServer();
@@ -286,6 +287,26 @@ describe.each(hurried)('a server (%s) whose administrator has set low limits of 
     }
   });
 });
+
+describe.each(own.filter(({ name }) => name.startsWith('MariaDB')))(
+  'a server ($name) that commits nothing by itself',
+  ({ server, make }) => {
+    it('is migrated once, and started on again', async () => {
+      const store = await make();
+      await server.admin('SET GLOBAL autocommit = 0');
+      try {
+        for (const applied of [migrations.map(([name]) => name), []]) {
+          const storage = store.open();
+          expect((await storage.migrate()).applied).toEqual(applied);
+          await storage.stop();
+        }
+      } finally {
+        await server.admin('SET GLOBAL autocommit = 1');
+        await store.cleanup();
+      }
+    });
+  },
+);
 
 describe('what a server says of its state', () => {
   it('is told to the operator, with what to do', () => {

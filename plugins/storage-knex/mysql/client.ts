@@ -210,9 +210,9 @@ async function prepareSession(
 ): Promise<void> {
   await run(connection, 'set session transaction isolation level read committed');
   await run(connection, "set session sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'");
+  await run(connection, 'set session autocommit = 1');
   await limitTime(connection, kind, statementMs);
   if (kind === 'schema') return lockSchema(connection, database);
-  await run(connection, 'set session autocommit = 1');
   if (kind !== 'writer') await run(connection, 'set session transaction read only');
 }
 
