@@ -15,7 +15,7 @@ import type { Statements } from './transact.ts';
 import { migrations } from './migrations/run.ts';
 import { settingsOf } from './config.ts';
 import { CountingProxy } from './support/round-trips.ts';
-import { connectionOf, mysqlStore, postgresStore, type ServerStore } from './support/store.ts';
+import { connectionOf, mysqlStore, postgresStore, serverConfig, type ServerStore } from './support/store.ts';
 
 const run = promisify(execFile);
 
@@ -405,6 +405,15 @@ for (const { name, make, cut, tables } of subjects) {
         [2, '2'],
         [3, '3'],
       ]);
+    });
+
+    it('lets a snapshot take longer than a statement may', async () => {
+      await start();
+      const connection = connectionOf(serverConfig({ ...store.config, statementTimeoutSeconds: 0.2 }));
+      opened.push({ stop: () => connection.close() });
+      const wait = /^postgres/i.test(name) ? 'select pg_sleep(?)' : 'select sleep(?) as slept';
+      const answer = await connection.snapshot((knex) => knex.raw(wait, [0.6]));
+      expect(JSON.stringify(answer)).not.toContain('"slept":1');
     });
 
     it('does not repeat a write whose commit may have arrived', async () => {

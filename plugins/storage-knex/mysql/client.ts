@@ -97,7 +97,7 @@ export function connectKnex(settings: ServerSettings, { max, session, collate = 
   };
   const schema = session === 'schema';
   const handling: Handling = {
-    answerMs: schema ? undefined : settings.statementMs + networkMs,
+    answerMs: isPatient(session) ? undefined : settings.statementMs + networkMs,
     around,
     password: settings.password,
   };
@@ -197,7 +197,12 @@ const schemaSeconds = 600;
 /** The server cannot tell a connection that rests from one that stands still in a transaction: the pool must be sooner. */
 const writerIdleMs = abandonedMs - 2_000;
 
-export type SessionKind = 'writer' | 'reader' | 'lookup' | 'schema';
+export type SessionKind = 'writer' | 'reader' | 'snapshot' | 'lookup' | 'schema';
+
+/** Whose statements take as long as they take. */
+function isPatient(kind: SessionKind): boolean {
+  return kind === 'schema' || kind === 'snapshot';
+}
 
 /**
  * Once for each connection. READ COMMITTED, since each statement must see what was committed while it waited for its lock; and
@@ -219,8 +224,7 @@ async function prepareSession(
 /** MariaDB stops any statement, MySQL those that only read. */
 async function limitTime(connection: Connection, kind: SessionKind, statementMs: number): Promise<void> {
   const [row] = await run(connection, 'select version() as version');
-  const schema = kind === 'schema';
-  const [limitMs, lockSeconds] = schema
+  const [limitMs, lockSeconds] = isPatient(kind)
     ? [0, schemaSeconds]
     : [statementMs, Math.max(1, Math.ceil(statementMs / 1_000))];
   const limits = [

@@ -98,7 +98,7 @@ export function mysql(settings: ServerSettings): PooledConnection {
     },
     claim: lockOrganization,
     exclusively: (work) => exclusively(settings, writer, work),
-    snapshot: (work) => apart(settings, 'reader', work, { isolationLevel: 'repeatable read' }),
+    snapshot: (work) => apart(settings, 'snapshot', work, { isolationLevel: 'repeatable read' }),
     // With the lock of the schema, which every starting process asks for.
     fill: (work) => apart(settings, 'schema', work),
     inspect: (work) => work(reader),
