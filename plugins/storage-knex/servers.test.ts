@@ -13,6 +13,7 @@ import { AuditChains } from './audit-chains.ts';
 import { Database } from './database.ts';
 import type { Statements } from './transact.ts';
 import { migrations } from './migrations/run.ts';
+import { eraseStatements } from './repositories/erasures.ts';
 import { settingsOf } from './config.ts';
 import { CountingProxy } from './support/round-trips.ts';
 import { connectionOf, mysqlStore, postgresStore, serverConfig, type ServerStore } from './support/store.ts';
@@ -414,6 +415,31 @@ for (const { name, make, cut, tables } of subjects) {
       const wait = /^postgres/i.test(name) ? 'select pg_sleep(?)' : 'select sleep(?) as slept';
       const answer = await connection.snapshot((knex) => knex.raw(wait, [0.6]));
       expect(JSON.stringify(answer)).not.toContain('"slept":1');
+    });
+
+    it('erases the statements of deleted people with looks at a bounded number of records each', async () => {
+      const storage = await start();
+      const { id } = await storage.directory.createOrganization({ name: 'Acme' });
+      const { audit } = storage.workspace(id);
+      const [userId, keyId] = [newId('usr'), newId('ak')];
+      const record = newAuditRecord();
+      await audit.append([
+        { ...record, event: 'key.created', subject: userId, target: keyId },
+        { ...record, subject: keyId, statement: 'select 1' },
+        { ...record, subject: userId, statement: 'select 2' },
+        { ...record, subject: newId('usr'), statement: 'select 3' },
+      ]);
+      const { database, connection } = beneath();
+      const erasure = { id: newId('usr'), user_id: userId, organization_id: null, subjects: userId, created_at: 0 };
+      await database.write((knex) => knex('erasures').insert(erasure));
+      const looks: string[] = [];
+      connection.reader.on('query', ({ sql }: { readonly sql: string }) => {
+        if (/from .audit. where/.test(sql)) looks.push(sql);
+      });
+      await eraseStatements(database, testHost('.').vault);
+      expect((await audit.list({ limit: 10 })).flatMap(({ statement = [] }) => statement)).toEqual(['select 3']);
+      expect(looks.length).toBeGreaterThan(1);
+      for (const look of looks) expect(look).toMatch(/.id. >= .+ and .id. <= /);
     });
 
     it('does not repeat a write whose commit may have arrived', async () => {

@@ -70,6 +70,19 @@ describe('retention', () => {
     expect(await records()).toEqual([1, 1]);
   });
 
+  it('removes what is older also while statements of deleted people cannot be erased, and says so', async () => {
+    const { people } = storage.directory;
+    const erasing = jest.spyOn(people, 'finishErasures').mockRejectedValue(new Error('too slow'));
+    const said: string[] = [];
+    const logger = { ...silentLogger, error: (_fields: object, message: string) => void said.push(message) };
+    const retention = made({ auditDays: 10, logger });
+    retention.start();
+    await eventually(async () => (await records()).every((count) => count === 1));
+    await retention.stop();
+    erasing.mockRestore();
+    expect([await records(), said]).toEqual([[1, 1], [expect.stringContaining('statements of deleted people')]]);
+  });
+
   it('removes what is older of the instance, of which nothing is elsewhere', async () => {
     const { audit } = storage.workspace(instanceId);
     await audit.append([record(daysAgo(11)), record(daysAgo(9))]);

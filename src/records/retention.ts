@@ -79,6 +79,16 @@ export function createRetention(options: RetentionOptions): Retention {
     return removed;
   }
 
+  /** Which keeps nothing else from being removed. */
+  async function finishErasures(): Promise<void> {
+    try {
+      await storage.directory.people.finishErasures(new Date(now().getTime() - turnMs), stopping.signal);
+    } catch (error) {
+      if (stopping.signal.aborted) return;
+      logger.error({ error }, 'statements of deleted people are still in the audit; erasing them is tried again');
+    }
+  }
+
   async function run(): Promise<void> {
     try {
       const { directory } = storage;
@@ -95,7 +105,7 @@ export function createRetention(options: RetentionOptions): Retention {
       }
       doubting = doubted;
       if (!turn) return;
-      await directory.people.finishErasures(new Date(now().getTime() - turnMs));
+      await finishErasures();
       for (const { id } of await directory.deletedOrganizations.list()) {
         await clear(storage.workspace(id).retention, 'removeAudit', time, auditDays);
       }

@@ -1,6 +1,6 @@
 import { newId, toId, type OrganizationId, type UserId, type Vault } from '../../../src/contract/core/index.ts';
 import { auditSeals, chainRoot, recordHash, type ChainedRecord } from '../../../src/contract/storage/index.ts';
-import { integer } from '../columns.ts';
+import { inChunks, integer } from '../columns.ts';
 import type { Database } from '../database.ts';
 import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
@@ -33,9 +33,10 @@ export async function eraseStatements(
   database: Database,
   vault: Vault,
   of: Partial<Pick<RowIn<'erasures'>, 'user_id'>> = {},
+  signal?: AbortSignal,
 ): Promise<void> {
   for (const erasure of await database.read((knex) => knex('erasures').where(of))) {
-    if (!(await database.read((knex) => cameBack(knex, erasure)))) await eraseOne(database, vault, erasure);
+    if (!(await database.read((knex) => cameBack(knex, erasure)))) await eraseOne(database, vault, erasure, signal);
   }
 }
 
@@ -49,38 +50,61 @@ async function eraseOne(
   database: Database,
   vault: Vault,
   { user_id, organization_id, subjects }: RowIn<'erasures'>,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   const within = organization_id === null ? {} : { organization_id };
-  const made = await database.read(
-    (knex) =>
-      knex('audit')
+  const kept = await keptRecords(database);
+  const actors = new Set(subjects.split(' '));
+  for (const part of parts(kept)) {
+    signal?.throwIfAborted();
+    const made = await search(database, (knex) =>
+      among(knex, part)
         .where({ ...within, event: 'key.created', subject: user_id })
-        .pluck('target'),
-    'directory',
-    'search',
-  );
-  const actors = [...new Set([...subjects.split(' '), ...made])];
-  for (let after = 0; ;) {
-    const found = await database.read(
-      (knex) =>
-        knex('audit')
-          .where(within)
-          .where('id', '>', after)
-          .whereIn('subject', actors)
-          .whereNotNull('statement')
-          .orderBy('id')
-          .limit(recordsAtOnce)
-          .select('id', 'organization_id'),
-      'directory',
-      'search',
+        .select('id', 'organization_id', 'target'),
+    );
+    for (const { target } of made) actors.add(target);
+  }
+  for (const part of parts(kept)) {
+    signal?.throwIfAborted();
+    const found = await search(database, (knex) =>
+      among(knex, part)
+        .where(within)
+        .whereIn('subject', [...actors])
+        .whereNotNull('statement')
+        .select('id', 'organization_id'),
     );
     for (const [id, rows] of Map.groupBy(found, (row) => row.organization_id)) {
-      const ids = rows.map((row) => integer(row.id ?? 0));
-      await database.scoped(toId('org', id)).write((scope) => eraseRecords(scope, vault, ids));
+      for (const some of inChunks(rows, recordsAtOnce)) {
+        const ids = some.map((row) => integer(row.id ?? 0));
+        await database.scoped(toId('org', id)).write((scope) => eraseRecords(scope, vault, ids));
+      }
     }
-    if (found.length < recordsAtOnce) return;
-    after = integer(found.at(-1)?.id ?? 0);
   }
+}
+
+type Part = readonly [first: number, last: number];
+
+/** No index tells whose records are: a statement looks at so many, and ends in time however many there are. */
+const recordsLookedAt = 50_000;
+
+async function keptRecords(database: Database): Promise<Part | undefined> {
+  const [found] = await database.read((knex) => knex('audit').min({ first: 'id' }).max({ last: 'id' }));
+  const { first, last } = found ?? {};
+  return first == null || last == null ? undefined : [integer(first), integer(last)];
+}
+
+function* parts(kept: Part | undefined): Generator<Part> {
+  if (kept === undefined) return;
+  const [first, last] = kept;
+  for (let from = first; from <= last; from += recordsLookedAt) yield [from, from + recordsLookedAt - 1];
+}
+
+function among(knex: Statements, [first, last]: Part) {
+  return knex('audit').where('id', '>=', first).where('id', '<=', last);
+}
+
+function search<Result>(database: Database, work: (knex: Statements) => Promise<Result>): Promise<Result> {
+  return database.read(work, 'directory', 'search');
 }
 
 const previousHash = `(select earlier.hash from audit as earlier

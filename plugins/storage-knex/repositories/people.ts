@@ -40,6 +40,9 @@ import { departures } from './scim/users.ts';
 import type { DbInteger } from '../tables.ts';
 import type { Statements } from '../transact.ts';
 
+/** Somebody waits for the deletion of a person. */
+const eraseAtOnceMs = 15_000;
+
 export class People extends DirectoryRepository implements PeopleRepository {
   credentials(email: string): Promise<{ readonly user: User; readonly hash?: string } | undefined> {
     const email_key = foldCase(email.trim());
@@ -83,17 +86,18 @@ export class People extends DirectoryRepository implements PeopleRepository {
       foreign_key: new SightlineError('unavailable', 'The person just did something here.', { retryAfterSeconds: 1 }),
     });
     // The person is gone by now, whatever comes of this: `finishErasures` repeats it.
-    if (erased !== undefined) await this.#eraseStatements({ user_id: userId }).catch(() => undefined);
+    const inTime = AbortSignal.timeout(eraseAtOnceMs);
+    if (erased !== undefined) await this.#eraseStatements({ user_id: userId }, inTime).catch(() => undefined);
     return erased;
   }
 
-  async finishErasures(before: Date): Promise<void> {
-    await this.#eraseStatements();
+  async finishErasures(before: Date, signal?: AbortSignal): Promise<void> {
+    await this.#eraseStatements({}, signal);
     await this.database.write((knex) => knex('erasures').where('created_at', '<=', before.getTime()).delete());
   }
 
-  #eraseStatements(of?: { readonly user_id: UserId }): Promise<void> {
-    return eraseStatements(this.database, this.parts.vault, of);
+  #eraseStatements(of: { readonly user_id?: UserId }, signal?: AbortSignal): Promise<void> {
+    return eraseStatements(this.database, this.parts.vault, of, signal);
   }
 
   memberships(userId: UserId): Promise<readonly Membership[]> {

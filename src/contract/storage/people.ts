@@ -95,9 +95,9 @@ export interface PeopleRepository {
   erase(userId: UserId, how: Erasure): Promise<Erased | undefined>;
   /**
    * Erases what calls under way wrote into the audit after their people were deleted. Deletions up to then are forgotten,
-   * with which nothing refuses any more what those people do.
+   * with which nothing refuses any more what those people do. Rejects with the signal's reason once that is aborted.
    */
-  finishErasures(before: Date): Promise<void>;
+  finishErasures(before: Date, signal?: AbortSignal): Promise<void>;
   memberships(userId: UserId): Promise<readonly Membership[]>;
 
   /** By its token's hash, if it is open. */
