@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { openEmbeddedTelemetry, openWarehouse } from '../gateway/wiring/warehouse.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
 import { SightlineError } from '../contract/core/index.ts';
+import type { Organization } from '../contract/storage/index.ts';
 import type { TableName, TelemetrySink } from '../contract/telemetry/index.ts';
 import { copyTelemetry } from '../records/transfer/telemetry/table.ts';
 import { act, organizationsOf, withWorkspace } from './command.ts';
@@ -49,7 +50,8 @@ async function copyAll(
   target: TelemetrySink,
   output: Output,
 ) {
-  const wanted = await organizationsOf(workspace, org);
+  const named = await organizationsOf(workspace, org);
+  const wanted = org === undefined ? [...named, ...(await restorable(workspace))] : named;
   const embedded = await openEmbeddedTelemetry(workspace, directory);
   const copied: { id: string; name: string; rows: Readonly<Record<TableName, number>> }[] = [];
   try {
@@ -68,6 +70,12 @@ async function copyAll(
     await embedded.close();
   }
   return copied;
+}
+
+/** Deleted ones come back with their telemetry, or are removed with it. */
+async function restorable({ storage }: OpenWorkspace): Promise<readonly Organization[]> {
+  const deleted = await storage.directory.deletedOrganizations.list();
+  return deleted.filter(({ purgeAt }) => purgeAt !== undefined);
 }
 
 function refuseItself({ config, dataDirectory }: OpenWorkspace, directory: string): void {

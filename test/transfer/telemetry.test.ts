@@ -227,6 +227,30 @@ describe('sightline telemetry copy', () => {
     }
   }, 120_000);
 
+  it('copies what a deleted organization has that can be restored', async () => {
+    const [from, to] = [await temporaryDirectory(), await temporaryDirectory()];
+    try {
+      for (const name of ['acme', 'gone']) await sightline(to, ['org', 'create', name]);
+      const before = await Harness.start({}, from);
+      const ids = (await sightlineJson(to, ['org', 'list'], organizations)).map(({ id }) => id);
+      for (const id of ids.filter(isOrganization)) {
+        const batches = [batch('logs', logs())];
+        await before.telemetry.sink?.load(
+          { organizationId: id, log: 'log-0123456789ab', batches, upTo: { segment: 1, offset: 1 } },
+          never,
+        );
+      }
+      await before.telemetry.stop();
+      await sightline(to, ['org', 'delete', 'gone', '--yes']);
+      const { organizations: done } = await sightlineJson(to, ['telemetry', 'copy', '--from', from], copied);
+      const rows = { spans: 0, metrics: 0, logs: 300 };
+      expect(done).toEqual([{ rows }, { rows }]);
+    } finally {
+      await removeDirectory(from);
+      await removeDirectory(to);
+    }
+  });
+
   it('is refused onto itself, and from a place without telemetry', async () => {
     const data = await temporaryDirectory();
     await createKey(data, 'acme');
