@@ -153,6 +153,26 @@ function mysqlFaults(server: MysqlServer): Faults {
   };
 }
 
+describe.each(postgresAll)('a database on $name that lacks most characters', (server) => {
+  it('is refused at the start, and the encoding named', async () => {
+    const store = await postgresStore(server);
+    const { login, password } = store;
+    const database = `${store.database}_latin1`;
+    await server.admin(
+      `CREATE DATABASE ${database} OWNER ${login} ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
+    );
+    const storage = store.open({}, { url: server.url(database, login, password) });
+    try {
+      const error = await rejection(storage.start(soon()));
+      expect(error).toMatchObject({ code: 'config_invalid', message: expect.stringContaining('LATIN1') });
+    } finally {
+      await storage.stop();
+      await server.drop(database);
+      await store.cleanup();
+    }
+  });
+});
+
 const own: readonly {
   readonly name: string;
   readonly server: DatabaseServer;

@@ -134,12 +134,21 @@ function overAll<Result>(
 }
 
 async function concerns(knex: Knex): Promise<readonly string[]> {
-  const setup = z.object({ login: z.string(), bypasses: z.boolean(), fsync: z.string() });
+  const setup = z.object({ login: z.string(), bypasses: z.boolean(), fsync: z.string(), encoding: z.string() });
   const { rows } = z.object({ rows: z.tuple([setup]) }).parse(
-    await knex.raw(`select rolname as login, rolsuper or rolbypassrls as bypasses, current_setting('fsync') as fsync
+    await knex.raw(`select rolname as login, rolsuper or rolbypassrls as bypasses, current_setting('fsync') as fsync,
+        current_setting('server_encoding') as encoding
       from pg_roles where rolname = current_user`),
   );
-  const [{ login, bypasses, fsync }] = rows;
+  const [{ login, bypasses, fsync, encoding }] = rows;
+  // SQL_ASCII keeps the bytes as they come.
+  if (encoding !== 'UTF8' && encoding !== 'SQL_ASCII') {
+    throw new SightlineError(
+      'config_invalid',
+      `The storage's database has the encoding ${encoding}: chats, incidents and audit hold characters that it lacks.`,
+      { hint: "Make another one, with ENCODING 'UTF8' TEMPLATE template0; pg_dump moves what is there." },
+    );
+  }
   const said: string[] = [];
   if (bypasses) {
     said.push(
