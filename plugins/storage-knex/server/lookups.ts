@@ -1,10 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { promptMs, type Lookup, type Row } from '../dialect.ts';
-import { inChunks } from '../columns.ts';
 import type { ColumnValue } from '../tables.ts';
 
 /** What a statement holds stays far below the databases' limits of parameters. */
 const rowsAStatement = 100;
+/**
+ * UTF-16 units of texts, of which a statement's last row may bring more. Escaped and in UTF-8 each takes up to three bytes, and
+ * MariaDB takes statements of 16 MiB.
+ */
+const unitsAStatement = 1_000_000;
 
 interface RowsStatement {
   readonly sql: string;
@@ -15,10 +19,23 @@ interface RowsStatement {
 export function* rowsStatements(sql: string, rows: readonly (readonly ColumnValue[])[]): Generator<RowsStatement> {
   const width = rows[0]?.length ?? 0;
   let known: { readonly rows: number; readonly sql: string } | undefined;
-  for (const some of inChunks(rows, rowsAStatement)) {
+  for (const some of together(rows)) {
     if (known?.rows !== some.length) known = { rows: some.length, sql: `${sql} ${places(some.length, width)}` };
     yield { sql: known.sql, bindings: some.flat() };
   }
+}
+
+/** As many as one statement may hold. */
+function* together(rows: readonly (readonly ColumnValue[])[]): Generator<readonly (readonly ColumnValue[])[]> {
+  let start = 0;
+  let units = 0;
+  for (const [index, row] of rows.entries()) {
+    for (const value of row) if (typeof value === 'string') units += value.length;
+    if (units < unitsAStatement && index + 1 - start < rowsAStatement) continue;
+    yield rows.slice(start, index + 1);
+    [start, units] = [index + 1, 0];
+  }
+  if (start < rows.length) yield rows.slice(start);
 }
 
 function places(rows: number, width: number): string {

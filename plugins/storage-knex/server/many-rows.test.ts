@@ -16,6 +16,15 @@ describe('the statements that insert many rows', () => {
     }
   });
 
+  it('hold fewer where the texts are long, which no server takes without bound', () => {
+    const rows = Array.from({ length: 60 }, (_, index) => [index, '日'.repeat(64_000)]);
+    const statements = [...rowsStatements('insert into t (a, b) values', rows)];
+    expect(statements.flatMap(({ bindings }) => bindings)).toEqual(rows.flat());
+    for (const { bindings } of statements) {
+      expect(Buffer.byteLength(bindings.join(''))).toBeLessThan(4 * 1024 * 1024);
+    }
+  });
+
   it('are written out', () => {
     const [statement, ...others] = rowsStatements('insert into t (a, b, c) values', numbered(2));
     expect(statement).toEqual({
