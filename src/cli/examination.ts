@@ -5,8 +5,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { activityFinding, crowdingFinding } from '../gateway/wiring/ingest-activity.ts';
 import { tryBoundary } from '../gateway/wiring/boundary.ts';
-import { openWarehouse } from '../gateway/wiring/warehouse.ts';
-import { warehouseTrouble } from '../gateway/wiring/warehouse-trouble.ts';
+import { openWarehouse, startWarehouse } from '../gateway/wiring/warehouse.ts';
 import { checkConfig } from '../gateway/wiring/config.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
 import { openWorkspace, type OpenWorkspace } from '../gateway/wiring/workspace.ts';
@@ -195,9 +194,7 @@ async function warehouse(workspace: OpenWorkspace, deadlineMs: number): Promise<
     const { label, telemetry } = await openWarehouse(workspace);
     if (telemetry.operations === undefined) return { status: 'ok', detail: label };
     try {
-      await telemetry.start(AbortSignal.timeout(30_000)).catch((error: unknown) => {
-        throw warehouseTrouble(error, workspace.config.telemetry) ?? error;
-      });
+      await startWarehouse(workspace, telemetry);
       findings.push(...(await tryBoundary(telemetry, 60_000)));
       findings.push(
         ...valueFindings(await telemetry.operations.look?.(AbortSignal.timeout(60_000)).catch(() => undefined)),

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { openEmbeddedTelemetry, openWarehouse } from '../gateway/wiring/warehouse.ts';
+import { openEmbeddedTelemetry, openWarehouse, startWarehouse } from '../gateway/wiring/warehouse.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
 import { SightlineError } from '../contract/core/index.ts';
 import type { Organization } from '../contract/storage/index.ts';
@@ -10,8 +10,6 @@ import type { TableName, TelemetrySink } from '../contract/telemetry/index.ts';
 import { copyTelemetry } from '../records/transfer/telemetry/table.ts';
 import { act, organizationsOf, withWorkspace } from './command.ts';
 import type { Output } from './output.ts';
-
-const startTimeoutMs = 30_000;
 
 export function registerCopy(group: Command, output: Output): void {
   const command = group
@@ -26,7 +24,7 @@ export function registerCopy(group: Command, output: Output): void {
       refuseItself(workspace, directory);
       const { label, telemetry } = await openWarehouse(workspace);
       try {
-        await telemetry.start(AbortSignal.timeout(startTimeoutMs));
+        await startWarehouse(workspace, telemetry);
         return await copyAll(workspace, directory, org, requireSink(label, telemetry.sink), output);
       } finally {
         output.progress(undefined);

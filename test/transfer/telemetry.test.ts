@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
@@ -248,6 +248,27 @@ describe('sightline telemetry copy', () => {
     } finally {
       await removeDirectory(from);
       await removeDirectory(to);
+    }
+  });
+
+  it('says in a sentence what is wrong with a warehouse that is not set up', async () => {
+    const server = await embeddedServer();
+    const warehouse = await createWarehouse(server);
+    const data = await temporaryDirectory();
+    const config = join(data, 'sightline.json');
+    const url = server.url(warehouse.database, 'nobody_is_called_so', 'x');
+    await writeFile(
+      config,
+      JSON.stringify({ dataDirectory: data, telemetry: { ...warehouse.config, plugin: 'postgres', url } }),
+    );
+    try {
+      const { stderr } = await sightline(data, ['telemetry', 'copy', '--config', config]);
+      expect(stderr).toMatch(/^error: The warehouse .*cannot be used/);
+      expect(stderr).not.toMatch(/unexpected|\n\s+at /);
+    } finally {
+      await warehouse.cleanup();
+      await server.stop();
+      await removeDirectory(data);
     }
   });
 

@@ -9,6 +9,7 @@ import type { Issuer } from '../../contract/issuer/index.ts';
 import { createAgent } from './agent-query.ts';
 import { issuerHost } from './plugins.ts';
 import { telemetryHost } from './telemetry-host.ts';
+import { warehouseTrouble } from './warehouse-trouble.ts';
 import type { OpenWorkspace } from './workspace.ts';
 
 interface Warehouse {
@@ -23,6 +24,15 @@ export async function openWarehouse(workspace: OpenWorkspace): Promise<Warehouse
   const loaded = await loadPlugin('telemetry', config.telemetry, file);
   const host = workspace.host(config.listen.port, loaded.label);
   return { label: loaded.label, telemetry: loaded.create(telemetryHost(host, storage.directory)) };
+}
+
+/** Its failure says what is wrong with the warehouse, and what to do. */
+export async function startWarehouse({ config }: OpenWorkspace, telemetry: Telemetry): Promise<void> {
+  try {
+    await telemetry.start(AbortSignal.timeout(startTimeoutMs));
+  } catch (error) {
+    throw warehouseTrouble(error, config.telemetry) ?? error;
+  }
 }
 
 /** The workspace's issuer, not started: it can be asked what lies outside, and gives out nothing. */
