@@ -8,7 +8,7 @@ import type { Agent } from '../src/contract/agent/index.ts';
 import { loadShop } from '../src/lab/eval/shop.ts';
 import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
 import { Conversation } from './support/chat.ts';
-import { makeTraffic } from './support/traffic.ts';
+import { makeTraffic, type Traffic } from './support/traffic.ts';
 
 /** What people ask on in a chat: each reply is an investigation with what the earlier ones found. */
 const noon = new Date('2026-03-01T12:00:00Z');
@@ -253,6 +253,45 @@ describe('where somebody wondered whether anything is wrong', () => {
       expect((await chat.fork().say(text)).service).toBe('');
     },
   );
+});
+
+describe('where something has changed that no operation shows', () => {
+  const ago = (count: number): Date => new Date(noon.getTime() - minutes(count));
+  const quiet = makeTraffic(ago(120), noon, { kind: 'none', from: noon, to: noon });
+
+  async function chatOn({ spans, logs }: Pick<Traffic, 'spans' | 'logs'>): Promise<Conversation> {
+    const shop = newOrganization();
+    await harness.load(shop, 'spans', spans);
+    if (logs.length > 0) await harness.load(shop, 'logs', logs);
+    return new Conversation(agent, shop, noon);
+  }
+
+  describe('errors in a log alone', () => {
+    let chat: Conversation;
+    beforeAll(async () => {
+      const lines = Array.from({ length: 40 }, (_, index) => ({
+        time: new Date(ago(25).getTime() + index * 30_000),
+        observed_time: noon,
+        severity_number: 17,
+        severity_text: 'ERROR',
+        body: `append failed seq=${index}: no space left on device`,
+        service_name: 'audit',
+        trace_id: '',
+      }));
+      chat = await chatOn({ spans: quiet.spans, logs: [...quiet.logs, ...lines] });
+      expect((await chat.say('Is anything wrong?')).answer).toMatch(/cause was not found: `audit` logs/);
+    });
+
+    it.each([
+      ['since when?', /^It began at about 2026-03-01 11:35 UTC\. .*`audit` logs/],
+      ['what should I do?', /`audit` logs .*\n\nLook into that first/],
+      ['is it fixed?', /`audit` logs .*\n\nWhether that goes on/],
+    ])('%s does not say that there is nothing', async (text, says) => {
+      const reply = await chat.fork().say(text);
+      expect(reply.answer).toMatch(says);
+      expect(reply.answer).not.toMatch(/nothing (?:that started|to be done|to be fixed)/i);
+    });
+  });
 });
 
 it('no service is well that was found to fail, however few its requests are', async () => {

@@ -5,7 +5,7 @@ import type { Step } from '../scene.ts';
 import { between, cited, code, milliseconds, names, ownWork, percent } from '../sql.ts';
 import { fares, figures, tally, type Tallied } from '../steps/tally.ts';
 import { bullets } from './answer.ts';
-import { badSpans, feltBy, howBad, nothing, sinceThen, worseOf, type Found, type Look } from './recall.ts';
+import { badSpans, feltBy, howBad, isQuiet, nothing, sinceThen, worseOf, type Found, type Look } from './recall.ts';
 
 /** Keys of attributes that say whose request it was, without what groups people. */
 const people = String.raw`(?i)(^|[._])(enduser|user|customer|tenant|account|member|org|organi[sz]ation|client)([._]?id)?$`;
@@ -19,7 +19,8 @@ export async function* affected(look: Look, found: Found, what: string): Step<st
   const range = worse.range ?? look.windows.now;
   const later = worse.compared && worse.compared.start > range.start ? worse.compared : undefined;
   if (bad === undefined) {
-    return `${nothing(found) ?? 'No operation fails more or is slower than before.'} So nobody was found to be affected.`;
+    const none = nothing(found) ?? 'No operation fails more or is slower than before.';
+    return `${none} ${isQuiet(found) ? 'So nobody was found to be affected.' : 'No request was seen to suffer from it.'}`;
   }
   if (/\b(?:not|un-?)\s*(?:affected|impacted|hit)\b/i.test(look.text)) {
     const well = look.known.filter(

@@ -70,6 +70,7 @@ export function nothingWrong(scene: Scene, { clues, changes, rise }: Unsuspected
     ...gauges.map(describeGauge),
     ...fresh.map(describeLog),
   ];
+  const began = failing.length + slower.length > 0 ? undefined : (rise?.at ?? fresh[0]?.first);
   const conclusion: Conclusion = {
     root_cause: log ? `Only the logs have changed: ${describeLog(log)}.` : '',
     category: blamed ? 'log_errors' : 'none',
@@ -77,6 +78,7 @@ export function nothingWrong(scene: Scene, { clues, changes, rise }: Unsuspected
     confidence: blamed ? 'low' : 'none',
     claims,
     not_checked: notChecked(scene, changes),
+    ...(began && { onset: began.toISOString() }),
     // Nothing stands out, yet a person reported a problem: name the services to check first.
     ...(clues.named.length > 0 && { suspects: clues.named.slice(0, 8), suspicions: suspicionsOf(clues) }),
   };

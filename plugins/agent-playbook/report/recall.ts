@@ -299,6 +299,11 @@ export function sinceThen({ last, today, windows }: Look): string {
   return isOld ? ` Nothing has come in since ${moment(last)}.` : '';
 }
 
+/** Nothing began, and mere warnings are no trouble: to say so of what did is wrong, though nobody is to blame for it. */
+export function isQuiet({ conclusion: { onset } }: Found): boolean {
+  return onset === undefined;
+}
+
 /** Why there is nothing to say about the trouble; undefined where there is some. */
 export function nothing({
   conclusion: { root_cause: cause, service, category, window, claims },

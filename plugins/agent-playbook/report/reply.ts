@@ -18,6 +18,7 @@ import {
   feltBy,
   howBad,
   gist,
+  isQuiet,
   nothing,
   outside,
   sinceThen,
@@ -95,9 +96,12 @@ async function* ofOther(look: Look, found: Found, what: string): Step<string | u
 
 async function* onset(look: Look, found: Found): Step<string> {
   const none = nothing(found);
-  if (none !== undefined) return `${none} So there is nothing that started.`;
-  const { service } = found.conclusion;
   const began = beginningOf(found);
+  if (none !== undefined) {
+    if (isQuiet(found)) return `${none} So there is nothing that started.`;
+    return began === undefined ? `When that began was not found. ${none}` : `${began}. ${none}`;
+  }
+  const { service } = found.conclusion;
   const { added, evidenceId } = yield* newVersions({ ...look.desk, windows: look.windows });
   const released = added.filter((one) => one.service === service);
   const said =
@@ -181,8 +185,11 @@ async function* changes(look: Look): Step<string> {
 
 async function* advice(look: Look, found: Found): Step<string> {
   const none = nothing(found);
-  if (none !== undefined)
-    return `${none} So there is nothing to be done about it; name a service or a time if you see more.`;
+  if (none !== undefined) {
+    return isQuiet(found)
+      ? `${none} So there is nothing to be done about it; name a service or a time if you see more.`
+      : `${none}\n\nLook into that first: \`show me the logs\` and \`what changed?\` say more. Nothing else was found.`;
+  }
   const { service, confidence } = found.conclusion;
   const { added, evidenceId } = yield* newVersions({ ...look.desk, windows: look.windows });
   const own = added.filter((one) => one.service === service && one.previous !== '');
@@ -251,7 +258,11 @@ const lately = 10 * 60_000;
 
 async function* state(look: Look, found: Found): Step<string> {
   const none = nothing(found);
-  if (none !== undefined) return `${none} So there is nothing to be fixed.`;
+  if (none !== undefined) {
+    return isQuiet(found)
+      ? `${none} So there is nothing to be fixed.`
+      : `${none}\n\nWhether that goes on is not counted here: ask \`is anything wrong right now?\` for a new look.`;
+  }
   const { desk, last, today, text } = look;
   const worse = worseOf(found);
   const other = look.known.find((name) => isNamed(text, name));

@@ -11,6 +11,7 @@ export interface LogPattern {
   readonly example: string;
   readonly count: number;
   readonly before: number;
+  readonly first?: Date | undefined;
   /** Not seen before, and more than once or twice now. */
   readonly isNew: boolean;
   readonly worse: boolean;
@@ -28,7 +29,7 @@ export async function* logPatterns({ notebook, write, windows, focus, templates 
   const now = write.countIf(within(write, 'l.time', windows.now));
   const before = write.countIf(isBefore(write, 'l.time', windows));
   const scale = scaleOf(windows);
-  const sql = `SELECT l.service_name AS service_name, l.pattern AS pattern, max(l.severity_number) AS severity_number, ${now} AS records, ${before} AS records_before, min(l.line) AS example
+  const sql = `SELECT l.service_name AS service_name, l.pattern AS pattern, max(l.severity_number) AS severity_number, ${now} AS records, ${before} AS records_before, min(l.time) AS first_seen, min(l.line) AS example
 FROM (
   SELECT service_name, severity_number, time, substr(body, 1, 240) AS line, ${ofKinds(write, masked(write, 'body', 240), templates)} AS pattern
   FROM otel.logs
@@ -66,6 +67,7 @@ function readPattern(row: Row, scale: number): LogPattern {
     example: row.text('example'),
     count,
     before,
+    first: row.time('first_seen'),
     isNew,
     worse: worse && row.number('severity_number') >= 13,
     isError: row.number('severity_number') >= 17,
