@@ -266,6 +266,52 @@ describe('where something has changed that no operation shows', () => {
     return new Conversation(agent, shop, noon);
   }
 
+  describe('a job that came every other minute and stays away', () => {
+    let chat: Conversation;
+    let answer: string;
+    beforeAll(async () => {
+      const runs = Array.from({ length: 38 }, (_, index) => ago(120 - 2 * index));
+      const job = runs.map((time, index) => ({
+        time,
+        start_time: time,
+        end_time: new Date(time.getTime() + 900),
+        duration_nano: 900e6,
+        trace_id: index.toString(16).padStart(32, 'b'),
+        span_id: index.toString(16).padStart(16, 'b'),
+        parent_span_id: '',
+        name: 'sync run',
+        kind: 'INTERNAL',
+        status_code: 'UNSET',
+        status_message: '',
+        service_name: 'price-sync',
+        attributes: {},
+      }));
+      chat = await chatOn({ spans: [...quiet.spans, ...job], logs: quiet.logs });
+      const said = await chat.say('Is anything wrong?');
+      expect(said.service).toBe('');
+      answer = said.answer;
+    });
+
+    it('is named, and not everything is called well', () => {
+      expect(answer).toMatch(
+        /^\*\*`price-sync` has sent nothing since 2026-03-01 11:14 UTC\. Beside that, no operation fails more or is slower than before\*\*/,
+      );
+      expect(answer).toContain('Check whether `price-sync` still runs');
+    });
+
+    it.each([
+      ['since when?', /^It began at about 2026-03-01 11:14 UTC\. .*`price-sync` has sent nothing/],
+      ['what should I do?', /`price-sync` has sent nothing .*\n\nLook into that first/],
+      ['is it fixed?', /`price-sync` has sent nothing .*\n\nWhether that goes on/],
+      ['is price-sync ok?', /^`price-sync` has sent nothing since 2026-03-01 11:14 UTC\. Until then it was no worse/],
+      ['is checkout ok?', /^Yes: `checkout` is well/],
+    ])('%s is answered by it', async (text, says) => {
+      const reply = await chat.fork().say(text);
+      expect(reply.answer).toMatch(says);
+      expect(reply.answer).not.toMatch(/nothing (?:that started|to be done|to be fixed|is wrong)/i);
+    });
+  });
+
   describe('errors in a log alone', () => {
     let chat: Conversation;
     beforeAll(async () => {

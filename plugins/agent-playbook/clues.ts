@@ -32,7 +32,7 @@ import { requestCounts } from './steps/request-counts.ts';
 import { requestGauges, type RequestGauges } from './steps/request-gauges.ts';
 import { resources, type Resources } from './steps/resources.ts';
 import { selfTime, type SelfTime } from './steps/self-time.ts';
-import { silence } from './steps/silence.ts';
+import { silence, type Silent } from './steps/silence.ts';
 import type { Template } from './templates/drain.ts';
 import type { Calling } from './sql.ts';
 
@@ -49,6 +49,8 @@ export interface Clues {
   readonly templates: readonly Template[];
   /** Gauges or logs, where they rank the suspects for want of traces. */
   readonly basis: string | undefined;
+  /** Jobs that have ended, and are blamed for nothing. */
+  readonly ended: readonly Silent[];
   /** Likeliest first; empty when nothing is wrong. */
   readonly suspects: readonly Suspect[];
   /** The services of these, and after them those that hardly anything speaks for. */
@@ -78,7 +80,9 @@ export async function* gatherClues(scene: Scene): Step<Clues> {
   const lined = yield* withLineKinds(scene);
   const behaved = compared ? yield* behaviour(lined) : [];
   const behaviours = mostTelling(behaved, least);
-  const explaining = compared ? yield* explanations(scene, { errors, latency, failing, slow }) : [];
+  const { explaining, ended } = compared
+    ? yield* explanations(scene, { errors, latency, failing, slow })
+    : { explaining: [], ended: [] };
   const warned = yield* logPatterns(lined);
   const logs = few && warned.worse.length > 0 ? yield* beyondGrowth(lined, warned) : warned;
   const untraced = few ? yield* withoutTraces(lined, logs, gaps?.calls ?? []) : [];
@@ -111,6 +115,7 @@ export async function* gatherClues(scene: Scene): Step<Clues> {
     logs,
     templates: lined.templates,
     basis: few ? basisOf(scene.notebook, suspects) : undefined,
+    ended,
     suspects,
     named: [...new Set([...suspects.map(({ service }) => service), ...also])],
   };
@@ -159,19 +164,23 @@ async function* withoutTraces(scene: Scene, logs: LogPatterns, calls: readonly C
 async function* explanations(
   scene: Scene,
   seen: Pick<Clues, 'errors' | 'latency'> & Readonly<Record<'failing' | 'slow', Suspect | undefined>>,
-): Step<readonly Suspect[]> {
+): Step<Pick<Clues, 'ended'> & { readonly explaining: readonly Suspect[] }> {
   const { errors, latency, failing, slow } = seen;
   const worse = [...errors.changes, ...(latency?.changes ?? [])].filter((change) => change.worse);
   const several = new Set(worse.map(({ service }) => service)).size >= 2;
   const isLight = lightestTraffic(latency) !== undefined;
   const place = several || isLight ? blameForPlace(yield* placement(scene, isLight), failing ?? slow) : undefined;
   const burden = slow && place === undefined ? yield* load(scene, slow) : undefined;
-  const silent = (yield* silence(scene)).filter(({ caller }) => caller !== undefined || scene.said);
-  return [
-    ...(place ? [place] : []),
-    ...silent.map((one) => blameForSilence(one, failing)),
-    ...(slow && burden ? [blameForLoad(slow, burden)] : []),
-  ];
+  const silent = yield* silence(scene);
+  const isBlamed = ({ caller }: Silent): boolean => caller !== undefined || scene.said;
+  return {
+    explaining: [
+      ...(place ? [place] : []),
+      ...silent.filter(isBlamed).map((one) => blameForSilence(one, failing)),
+      ...(slow && burden ? [blameForLoad(slow, burden)] : []),
+    ],
+    ended: silent.filter((one) => one.isOwn && !isBlamed(one)),
+  };
 }
 
 /** The signals that the suspects were found by. */

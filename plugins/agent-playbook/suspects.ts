@@ -1,10 +1,10 @@
-import { code, moment, reaches, type Calling } from './sql.ts';
+import { code, reaches, type Calling } from './sql.ts';
 import type { Callees } from './steps/callees.ts';
 import type { CountedPlace } from './steps/counted-placement.ts';
 import type { CallGap, CallGaps } from './steps/call-gaps.ts';
 import { describe as describeLoad, type Load } from './steps/load.ts';
 import { describe as describePlace, ofBad, type Placement } from './steps/placement.ts';
-import type { Silent } from './steps/silence.ts';
+import { describe as describeSilent, type Silent } from './steps/silence.ts';
 import type { ErrorOrigin, ErrorOrigins } from './steps/error-origins.ts';
 import type { LatencyShift } from './steps/latency-shift.ts';
 import type { Signal } from './steps/signal-onset.ts';
@@ -216,15 +216,12 @@ export function blameForLoad(slow: Suspect, load: Load): Suspect {
 }
 
 /** What fell silent and is still called is the cause of what its callers show, if they show anything. */
-export function blameForSilence(
-  { service, since, caller, evidenceIds }: Silent,
-  failing: Suspect | undefined,
-): Suspect {
-  const calls = caller ? `, though ${code(caller.service, 60)} ${code(caller.operation, 80)} still asks for it` : '';
+export function blameForSilence(silent: Silent, failing: Suspect | undefined): Suspect {
+  const { service, since, caller, evidenceIds } = silent;
   return suspectOf(service, evidenceIds, {
     category: 'silence',
     excess: failing?.excess ?? 0,
-    detail: `${code(service, 60)} has sent nothing since ${moment(since)}${calls}`,
+    detail: describeSilent(silent),
     seenIn: failing?.seenIn ?? { service: caller?.service ?? service, operation: undefined },
     began: since,
   });

@@ -2,7 +2,7 @@ import { lengthOf } from '../notebook.ts';
 import { names as isNamed } from '../question/question.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import type { Step } from '../scene.ts';
-import { between, cited, code, milliseconds, names, ownWork, percent } from '../sql.ts';
+import { between, cited, code, milliseconds, moment, names, ownWork, percent } from '../sql.ts';
 import { fares, figures, tally, type Tallied } from '../steps/tally.ts';
 import { bullets } from './answer.ts';
 import { badSpans, feltBy, howBad, isQuiet, nothing, sinceThen, worseOf, type Found, type Look } from './recall.ts';
@@ -274,6 +274,10 @@ export async function* health(look: Look, what: string): Step<string | undefined
   const isBad = /\b(?:down|slow|failing|broken|affected)\b/i.test(look.text);
   const isQuestion = /^(?:is|are)\b/i.test(look.text.trim());
   const answers = !fared.isWell && !fared.isDown && /\bdown\b/i.test(look.text);
+  if (fared.endedAt !== undefined) {
+    const until = fared.isWell ? 'Until then it was no worse than before' : 'It was worse than before until then';
+    return `${code(service, 60)} has sent nothing since ${moment(fared.endedAt)}. ${until}: ${fared.text}${sinceThen(look)}`;
+  }
   const word = isQuestion ? (answers || fared.isWell === isBad ? 'No: ' : 'Yes: ') : '';
   const how = fared.isWell ? 'is well, no worse than before' : `${answers ? 'answers, but ' : ''}is worse than before`;
   return `${word}${code(service, 60)} ${how}. ${fared.text}${sinceThen(look)}`;

@@ -9,6 +9,7 @@ import { callsOf, describe as describeLatency, lightestTraffic, type LatencyChan
 import { describe as describeLog } from '../steps/log-patterns.ts';
 import type { Onset } from '../steps/onset.ts';
 import { describe as describeGauge } from '../steps/resources.ts';
+import { describe as describeSilent } from '../steps/silence.ts';
 import { rate } from '../statistics.ts';
 import { changed, claim, notChecked, nothingFound, type Report } from './findings.ts';
 import { affected, suspicionsOf } from './wording.ts';
@@ -27,7 +28,7 @@ export interface Unsuspected {
  */
 export function nothingWrong(scene: Scene, { clues, changes, rise }: Unsuspected, notes: readonly string[]): Report {
   const { focus, windows } = scene;
-  const { errors, latency, logs, resources } = clues;
+  const { errors, latency, logs, resources, ended } = clues;
   const ids = [errors.evidenceId, ...(latency ? [latency.evidenceId] : [])];
   const whose = focus.services.length === 0 ? '' : ` in ${names(focus.services.slice(0, 5))}`;
   const failing = errors.changes.filter(({ worse }) => worse);
@@ -56,6 +57,9 @@ export function nothingWrong(scene: Scene, { clues, changes, rise }: Unsuspected
   }
   const gauges = compared || !resources ? [] : resources.changes.slice(0, 3);
   if (risen !== undefined) claims.push(claim(risen, [rise?.evidenceId ?? '']));
+  // No fault of an operation, and yet not as it was.
+  const missing = ended.map((one) => claim(describeSilent(one), one.evidenceIds));
+  claims.push(...missing);
   for (const gauge of gauges) claims.push(claim(describeGauge(gauge), [resources?.evidenceId ?? '']));
   const fresh = logs.worse.filter(({ isNew, isError }) => isNew && isError);
   const [log] = fresh.length > 0 ? fresh : logs.worse;
@@ -70,7 +74,7 @@ export function nothingWrong(scene: Scene, { clues, changes, rise }: Unsuspected
     ...gauges.map(describeGauge),
     ...fresh.map(describeLog),
   ];
-  const began = failing.length + slower.length > 0 ? undefined : (rise?.at ?? fresh[0]?.first);
+  const began = failing.length + slower.length > 0 ? undefined : (rise?.at ?? fresh[0]?.first ?? ended[0]?.since);
   const conclusion: Conclusion = {
     root_cause: log ? `Only the logs have changed: ${describeLog(log)}.` : '',
     category: blamed ? 'log_errors' : 'none',
@@ -89,9 +93,9 @@ export function nothingWrong(scene: Scene, { clues, changes, rise }: Unsuspected
     if (first !== undefined) return `Something has changed${whose}, and its cause was not found: ${first}`;
     if (!checked) return `Whether anything is wrong${whose} cannot be told: too little could be compared`;
     const said = `no operation fails more or is slower than before${noisy ? `, though ${noisy} logs more warnings or errors` : ''}`;
-    return light
-      ? `Nothing stands out${whose}, but in so few calls a rare fault would not show: ${said}`
-      : `Nothing is wrong${whose}: ${said}`;
+    const rare = light && `Nothing stands out${whose}, but in so few calls a rare fault would not show: ${said}`;
+    if (missing.length === 0) return rare ?? `Nothing is wrong${whose}: ${said}`;
+    return `${missing.map(({ text }) => text).join(' ')} ${rare ?? `Beside that, ${said}`}`;
   };
   return {
     ...nothingFound,
@@ -99,9 +103,13 @@ export function nothingWrong(scene: Scene, { clues, changes, rise }: Unsuspected
     headline: headline(),
     windows,
     ruledOut: checked && moved.length === 0 ? [`More failures and more slowness than before [${ids.join(', ')}].`] : [],
-    nextSteps: log
-      ? [`Look at what ${code(log.service, 60)} logs: ${code(log.example)}.`]
-      : ['Name a service or another time if you see something that this did not.'],
+    nextSteps: [
+      ...(log ? [`Look at what ${code(log.service, 60)} logs: ${code(log.example)}.`] : []),
+      ...ended.map(({ service }) => `Check whether ${code(service, 60)} still runs, and what starts it.`),
+      ...(log === undefined && missing.length === 0
+        ? ['Name a service or another time if you see something that this did not.']
+        : []),
+    ],
     openQuestions: moved.length > 0 ? ['What is behind this change?'] : [],
     notes: checked || usual(windows).length === 0 ? notes : [...notes, tooFew(windows)],
   };

@@ -299,9 +299,12 @@ export function sinceThen({ last, today, windows }: Look): string {
   return isOld ? ` Nothing has come in since ${moment(last)}.` : '';
 }
 
+/** What did not happen, so that no operation shows it. */
+const isMissing = /^`[^`]+` has sent nothing since/;
+
 /** Nothing began, and mere warnings are no trouble: to say so of what did is wrong, though nobody is to blame for it. */
-export function isQuiet({ conclusion: { onset } }: Found): boolean {
-  return onset === undefined;
+export function isQuiet({ conclusion: { claims, onset } }: Found): boolean {
+  return onset === undefined && !claims.some(({ text }) => isMissing.test(text));
 }
 
 /** Why there is nothing to say about the trouble; undefined where there is some. */
@@ -314,6 +317,8 @@ export function nothing({
   if (cause !== '') return `No cause was found${when}. ${cause}`;
   const isWell = claims.filter(({ text }) => /^No operation (?:fails|is slower)/.test(text)).length === 2;
   if (!isWell) return `Nothing was found that is the cause of anything${when}.`;
+  const missing = claims.filter(({ text }) => isMissing.test(text)).map(({ text }) => text);
+  if (missing.length > 0) return `No operation fails more or is slower than before${when}, but: ${missing.join(' ')}`;
   const few = claims.find(({ text }) => text.startsWith('Nothing that hits fewer'));
   return few === undefined
     ? `Nothing was found to be wrong${when}: no operation fails more or is slower than before.`

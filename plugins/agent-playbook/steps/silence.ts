@@ -10,6 +10,8 @@ export interface Silent {
   readonly since: Date;
   /** Who still calls it or sends to it; undefined where nobody does. */
   readonly caller: { readonly service: string; readonly operation: string } | undefined;
+  /** Its work begins there, as that of a job: it waits for nobody. */
+  readonly isOwn: boolean;
   readonly evidenceIds: readonly string[];
 }
 
@@ -21,6 +23,8 @@ const steady = 0.9;
 /** Of those who are called under a name so many reached it. */
 const mostlyIt = 0.5;
 const alwaysIt = 0.9;
+/** Of its spans so many begin a trace, or others ask for what it does. */
+const mostlyOwn = 0.9;
 /** Calls go on at this part of their rate, or they have ended with it. */
 const stillCalled = 0.3;
 
@@ -30,9 +34,11 @@ export async function* silence(scene: Scene, table: TableName = 'spans'): Step<r
   if (windows.references.length > 0 || windows.before === undefined) return [];
   const range = { start: windows.before.start, end: windows.now.end };
   const width = partWidth(lengthOf(range));
-  const sql = `SELECT p.service_name AS service_name, sum(p.spans) AS spans, count(*) AS parts, min(p.first_seen) AS first_seen, max(p.last_seen) AS last_seen
+  // A consumer begins a trace, too, and waits for messages.
+  const own = table === 'spans' ? write.countIf("parent_span_id = '' AND kind = 'INTERNAL'") : '0';
+  const sql = `SELECT p.service_name AS service_name, sum(p.spans) AS spans, sum(p.own) AS own, count(*) AS parts, min(p.first_seen) AS first_seen, max(p.last_seen) AS last_seen
 FROM (
-  SELECT service_name, ${write.bucket('time', width)} AS part, ${table === 'metrics' ? 'count(DISTINCT time)' : 'count(*)'} AS spans, min(time) AS first_seen, max(time) AS last_seen
+  SELECT service_name, ${write.bucket('time', width)} AS part, ${table === 'metrics' ? 'count(DISTINCT time)' : 'count(*)'} AS spans, ${own} AS own, min(time) AS first_seen, max(time) AS last_seen
   FROM otel.${table}
   WHERE ${within(write, 'time', range).slice(1, -1)} AND service_name <> ''${table === 'spans' ? ` AND ${ownWork()}` : ''}${onlyFocus(write, focus)}
   GROUP BY service_name, ${write.bucket('time', width)}
@@ -49,8 +55,9 @@ LIMIT 50`;
       const missing = (row.number('spans') / worked) * (range.end.getTime() - since.getTime());
       const parts = worked / (width * 1_000);
       const isSteady = row.number('parts') >= steady * parts * (1 - Math.exp(-row.number('spans') / parts));
+      const isOwn = row.number('own') >= mostlyOwn * row.number('spans');
       return isSteady && missing >= leastMissing && worked >= leastPause
-        ? [{ service: row.text('service_name'), since, missing }]
+        ? [{ service: row.text('service_name'), since, isOwn }]
         : [];
     });
   const { rows, evidenceId } = yield* notebook.ask({
@@ -73,10 +80,16 @@ LIMIT 50`;
     found.map(({ service }) => service),
     new Date(Math.max(...found.map(({ since }) => since.getTime()))),
   );
-  return found.map(({ service, since }) => {
+  return found.map(({ service, since, isOwn }) => {
     const caller = callers.of.get(service);
-    return { service, since, caller, evidenceIds: [evidenceId, ...(caller ? [callers.evidenceId] : [])] };
+    return { service, since, isOwn, caller, evidenceIds: [evidenceId, ...(caller ? [callers.evidenceId] : [])] };
   });
+}
+
+/** One sentence without its full stop. */
+export function describe({ service, since, caller }: Silent): string {
+  const calls = caller ? `, though ${code(caller.service, 60)} ${code(caller.operation, 80)} still asks for it` : '';
+  return `${code(service, 60)} has sent nothing since ${moment(since)}${calls}`;
 }
 
 async function* stillCalling(

@@ -1,4 +1,4 @@
-import type { Finding, Row, Windows } from '../notebook.ts';
+import { lengthOf, type Finding, type Row, type Windows } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import type { Scene, Step } from '../scene.ts';
 import { between, cited, code, milliseconds, moment, ownWork, within } from '../sql.ts';
@@ -13,6 +13,7 @@ export interface Tallied {
   readonly median: number;
   readonly p95: number;
   readonly first: Date | undefined;
+  readonly last: Date | undefined;
   /** Different values of `distinct`, and those of them that met a failure. */
   readonly values: { readonly all: number; readonly failed: number };
 }
@@ -59,7 +60,7 @@ export async function* tally({ notebook, write }: Desk, inquiry: TallyInquiry): 
       : `, count(DISTINCT ${distinct}) AS different, count(DISTINCT CASE WHEN ${failed} THEN ${distinct} END) AS different_failed`;
   const conditions = [within(write, 's.time', range).slice(1, -1), ...where].join(' AND ');
   const grouped = by.length === 0 ? '' : `\nGROUP BY ${by.join(', ')}`;
-  const sql = `SELECT ${named}count(*) AS calls, ${write.countIf(failed)} AS failed, ${write.quantile('s.duration_nano', 0.5)} AS median_nano, ${write.quantile('s.duration_nano', 0.95)} AS p95_nano, min(s.time) AS first_seen${different}
+  const sql = `SELECT ${named}count(*) AS calls, ${write.countIf(failed)} AS failed, ${write.quantile('s.duration_nano', 0.5)} AS median_nano, ${write.quantile('s.duration_nano', 0.95)} AS p95_nano, min(s.time) AS first_seen, max(s.time) AS last_seen${different}
 FROM otel.spans s${join === undefined ? '' : ` CROSS JOIN ${join}`}
 WHERE ${conditions}${grouped}
 ORDER BY ${orders[order]} DESC${by.map((_, index) => `, name_${index}`).join('')}
@@ -71,6 +72,7 @@ LIMIT 50`;
     median: row.number('median_nano'),
     p95: row.number('p95_nano'),
     first: row.time('first_seen'),
+    last: row.time('last_seen'),
     values: { all: row.number('different'), failed: row.number('different_failed') },
   });
   const { rows, ...finding } = yield* notebook.ask({
@@ -99,12 +101,24 @@ export function figures({ calls, failed, median, p95 }: Pick<Tallied, 'calls' | 
   return `${failed} of ${calls} failed, ${milliseconds(median)} at the median and ${milliseconds(p95)} at p95`;
 }
 
+export interface Fared {
+  readonly isWell: boolean;
+  readonly isDown: boolean;
+  /** Nothing has come from it since, though at its rate of before much should have. */
+  readonly endedAt: Date | undefined;
+  readonly text: string;
+}
+
+/** So many are missing, and for so long, that it is no chance. */
+const [leastMissing, leastPause] = [10, 2 * 60_000];
+
+function endOf({ last }: Tallied, now: TimeRange, rateBefore: number): Date | undefined {
+  const pause = last === undefined ? 0 : now.end.getTime() - last.getTime();
+  return pause >= leastPause && pause * rateBefore >= leastMissing ? last : undefined;
+}
+
 /** How one service fares, now and before. */
-export async function* fares(
-  desk: Desk,
-  windows: Windows,
-  service: string,
-): Step<{ readonly isWell: boolean; readonly isDown: boolean; readonly text: string } | undefined> {
+export async function* fares(desk: Desk, windows: Windows, service: string): Step<Fared | undefined> {
   const counts = (range: TimeRange) =>
     tally(desk, {
       question: `How does ${code(service, 60)} fare?`,
@@ -124,6 +138,7 @@ export async function* fares(
   return {
     isWell: !fails && !isSlower,
     isDown: a.failed >= 0.9 * a.calls,
+    endedAt: b && windows.before && endOf(a, windows.now, b.calls / lengthOf(windows.before)),
     text: `${figures(a)} ${between(windows.now)}${b === undefined ? '' : `; before: ${figures(b)}`}.${ids}`,
   };
 }
