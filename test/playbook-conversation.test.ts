@@ -312,6 +312,39 @@ describe('where something has changed that no operation shows', () => {
     });
   });
 
+  describe('a third of the requests', () => {
+    let chat: Conversation;
+    let answer: string;
+    beforeAll(async () => {
+      const left = quiet.spans.filter(
+        ({ time, trace_id: id }) =>
+          !(time instanceof Date) || time < ago(30) || Number.parseInt(String(id).slice(-4), 16) % 3 === 0,
+      );
+      chat = await chatOn({ spans: left, logs: [] });
+      const said = await chat.say('Is anything wrong?');
+      expect(said.service).toBe('');
+      answer = said.answer;
+    });
+
+    it('are said to be few', () => {
+      expect(answer).toMatch(
+        /^\*\*Far fewer requests come in since about 2026-03-01 11:3[0-5] UTC: `POST \/checkout` of `frontend` has 4\.0 a minute lately, 12 before\. Beside that, no operation/,
+      );
+    });
+
+    it.each([
+      ['since when?', /^It began at about 2026-03-01 11:3[0-5] UTC\. .*Far fewer requests/],
+      ['is traffic down?', /^Yes: Far fewer requests come in/],
+      ['did the traffic drop?', /^Yes: Far fewer requests come in/],
+      ['has traffic gone up?', /^No: traffic is not much more than before/],
+      ['what should I do?', /Far fewer requests .*\n\nLook into that first/],
+    ])('%s is answered by it', async (text, says) => {
+      const reply = await chat.fork().say(text);
+      expect(reply.answer).toMatch(says);
+      expect(reply.answer).not.toMatch(/nothing (?:that started|to be done|to be fixed|is wrong)/i);
+    });
+  });
+
   describe('errors in a log alone', () => {
     let chat: Conversation;
     beforeAll(async () => {

@@ -24,6 +24,7 @@ import { exemplars } from './steps/exemplars.ts';
 import { withLineKinds } from './steps/line-kinds.ts';
 import { logPatterns } from './steps/log-patterns.ts';
 import { lightestTraffic } from './steps/latency-shift.ts';
+import { fewerRequests } from './steps/load.ts';
 import { newFailures, onset } from './steps/onset.ts';
 import { writeAnswer, writeDocument } from './report/answer.ts';
 import { conclude, nothingSent } from './report/conclude.ts';
@@ -264,8 +265,9 @@ async function* close(scene: Scene, clues: Clues, notes: readonly string[]): Ste
   const isLight = suspect === undefined && lightestTraffic(clues.latency) !== undefined;
   const whole = isLight && before && before.end >= now.start ? { start: before.start, end: now.end } : undefined;
   const rise = whole && (yield* onset({ ...scene, range: whole, bad: 'failed' }));
+  const fewer = suspect === undefined ? yield* fewerRequests(scene) : undefined;
   const trend = suspect && (yield* course(scene, clues));
-  return conclude(scene, { clues, closer, changes, rise, trend }, [
+  return conclude(scene, { clues, closer, changes, rise, fewer, trend }, [
     ...notes,
     ...(scene.sample === undefined ? [] : [sampleNote(scene.sample)]),
     ...(suspect === undefined || clues.basis === undefined ? [] : [basisNote(scene, clues.basis)]),

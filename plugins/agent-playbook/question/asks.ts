@@ -187,7 +187,7 @@ const direct: readonly (readonly [
         'i',
       ),
       /^(?:is|are|was|were|do|does|did) .{1,60}? (?:because of|due to|caused by) (?:the |an? |our )?(.+?)\W*$/i,
-      /^(?:did|has|have|is|was) (?:the |our |there )?(?:more )?(traffic|load|demand)(?: (?:gone?|increas\w*|r[io]se\w*|gr[eo]w\w*|spike\w*|peak\w*|higher|up|unusual\w*)\b.*)?\W*$/i,
+      /^(?:did|has|have|is|was) (?:the |our |there )?(?:more )?(traffic|load|demand)(?: (?:gone?|increas\w*|r[io]se\w*|gr[eo]w\w*|spike\w*|peak\w*|higher|up|unusual\w*|drop\w*|f[ae]ll\w*|declin\w*|decreas\w*|lower|down)\b.*)?\W*$/i,
       new RegExp(
         `${lead}(?:is|was|could|can|might|may) (?:it|this|that)(?: be| really| only| just| maybe)* (?:because of |due to |caused by )?(?:(?:the|an?|our) )?(?!(?:still|fixed|over|resolved|solved|gone|down|up|slow|ok|broken|bad|getting|back|working|happening|going)\\b)(.+?)\\W*$`,
         'i',

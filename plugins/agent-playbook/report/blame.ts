@@ -179,7 +179,13 @@ function ofStep(found: Found, question: RegExp, what: string): string {
     : `No: ${seen.charAt(0).toLowerCase()}${seen.slice(1)}\n\n${instead(found)}`;
 }
 
-async function* ofTraffic({ desk, windows }: Look, found: Found): Step<string> {
+/** `is traffic down?` is no question whether there is more of it. */
+const less = /\b(?:down|drop\w*|fall\w*|fell|fewer|less|low|lower|declin\w*|decreas\w*)\b/i;
+
+async function* ofTraffic({ desk, windows, text }: Look, found: Found): Step<string> {
+  const fell = stepOn(found, /^Do far fewer requests come in/);
+  if (less.test(text) && fell?.verdict === 'supports') return `Yes: ${fell.observation}${cited(fell.evidence_id)}`;
+
   const counts = (range: Look['windows']['now']) =>
     tally(desk, { question: 'How many requests came in?', range, by: [], where: ["s.parent_span_id = ''"] });
   const now = yield* counts(windows.now);
@@ -192,7 +198,13 @@ async function* ofTraffic({ desk, windows }: Look, found: Found): Step<string> {
   }
   const b = perMinute(before.rows[0], windows.before);
   const share = b === 0 ? Infinity : a / b - 1;
-  const word = share >= 0.5 ? 'Perhaps: traffic has grown.' : 'No: traffic is not much more than before.';
+  const word = less.test(text)
+    ? share <= -0.3
+      ? 'Yes: traffic has fallen.'
+      : 'No: traffic is not much less than before.'
+    : share >= 0.5
+      ? 'Perhaps: traffic has grown.'
+      : 'No: traffic is not much more than before.';
   return `${word} ${a.toFixed(0)} requests a minute ${between(windows.now)}, ${b.toFixed(0)} before${Number.isFinite(share) ? ` (${share >= 0 ? '+' : '-'}${percent(Math.abs(share))})` : ''}.${cited(now.evidenceId, before.evidenceId)}\n\n${instead(found)}`;
 }
 

@@ -37,11 +37,13 @@ export interface Found extends Unsuspected {
 
 export function conclude(
   scene: Scene,
-  { clues, closer, changes, rise, trend }: Found,
+  { clues, closer, changes, rise, fewer, trend }: Found,
   notes: readonly string[],
 ): Report {
   const [suspect] = clues.suspects;
-  if (suspect === undefined || closer === undefined) return nothingWrong(scene, { clues, changes, rise }, notes);
+  if (suspect === undefined || closer === undefined) {
+    return nothingWrong(scene, { clues, changes, rise, fewer }, notes);
+  }
   const report = somethingWrong(scene, clues, suspect, closer, changes, notes);
   return trend === undefined ? report : { ...report, conclusion: { ...report.conclusion, trend } };
 }

@@ -6,6 +6,7 @@ import type { Scene } from '../scene.ts';
 import type { Changes } from '../steps/changes.ts';
 import { describe as describeErrors } from '../steps/error-shift.ts';
 import { callsOf, describe as describeLatency, lightestTraffic, type LatencyChange } from '../steps/latency-shift.ts';
+import { describeFewer, type Fewer } from '../steps/load.ts';
 import { describe as describeLog } from '../steps/log-patterns.ts';
 import type { Onset } from '../steps/onset.ts';
 import { describe as describeGauge } from '../steps/resources.ts';
@@ -20,13 +21,18 @@ export interface Unsuspected {
   readonly changes: Changes;
   /** Of all failures together, where no operation has many calls. */
   readonly rise: Onset | undefined;
+  readonly fewer: Fewer | undefined;
 }
 
 /**
  * No service is blamed. That nothing is wrong is said where operations were seen on both sides, often enough to show a rare fault,
  * and none has changed.
  */
-export function nothingWrong(scene: Scene, { clues, changes, rise }: Unsuspected, notes: readonly string[]): Report {
+export function nothingWrong(
+  scene: Scene,
+  { clues, changes, rise, fewer }: Unsuspected,
+  notes: readonly string[],
+): Report {
   const { focus, windows } = scene;
   const { errors, latency, logs, resources, ended } = clues;
   const ids = [errors.evidenceId, ...(latency ? [latency.evidenceId] : [])];
@@ -58,7 +64,10 @@ export function nothingWrong(scene: Scene, { clues, changes, rise }: Unsuspected
   const gauges = compared || !resources ? [] : resources.changes.slice(0, 3);
   if (risen !== undefined) claims.push(claim(risen, [rise?.evidenceId ?? '']));
   // No fault of an operation, and yet not as it was.
-  const missing = ended.map((one) => claim(describeSilent(one), one.evidenceIds));
+  const missing = [
+    ...ended.map((one) => claim(describeSilent(one), one.evidenceIds)),
+    ...(fewer ? [claim(describeFewer(fewer), fewer.evidenceIds)] : []),
+  ];
   claims.push(...missing);
   for (const gauge of gauges) claims.push(claim(describeGauge(gauge), [resources?.evidenceId ?? '']));
   const fresh = logs.worse.filter(({ isNew, isError }) => isNew && isError);
@@ -74,7 +83,8 @@ export function nothingWrong(scene: Scene, { clues, changes, rise }: Unsuspected
     ...gauges.map(describeGauge),
     ...fresh.map(describeLog),
   ];
-  const began = failing.length + slower.length > 0 ? undefined : (rise?.at ?? fresh[0]?.first ?? ended[0]?.since);
+  const began =
+    failing.length + slower.length > 0 ? undefined : (rise?.at ?? fresh[0]?.first ?? ended[0]?.since ?? fewer?.at);
   const conclusion: Conclusion = {
     root_cause: log ? `Only the logs have changed: ${describeLog(log)}.` : '',
     category: blamed ? 'log_errors' : 'none',
@@ -106,6 +116,9 @@ export function nothingWrong(scene: Scene, { clues, changes, rise }: Unsuspected
     nextSteps: [
       ...(log ? [`Look at what ${code(log.service, 60)} logs: ${code(log.example)}.`] : []),
       ...ended.map(({ service }) => `Check whether ${code(service, 60)} still runs, and what starts it.`),
+      ...(fewer
+        ? ['Check what brings the requests: DNS, a load balancer, a client that stopped, or only the hour.']
+        : []),
       ...(log === undefined && missing.length === 0
         ? ['Name a service or another time if you see something that this did not.']
         : []),

@@ -300,7 +300,7 @@ export function sinceThen({ last, today, windows }: Look): string {
 }
 
 /** What did not happen, so that no operation shows it. */
-const isMissing = /^`[^`]+` has sent nothing since/;
+const isMissing = /^(?:Far fewer requests come in|`[^`]+` has sent nothing since)/;
 
 /** Nothing began, and mere warnings are no trouble: to say so of what did is wrong, though nobody is to blame for it. */
 export function isQuiet({ conclusion: { claims, onset } }: Found): boolean {

@@ -1,5 +1,5 @@
-import { code, eitherWindow, isBefore, percent, within } from '../sql.ts';
-import { listed, type Row } from '../notebook.ts';
+import { code, eitherWindow, isBefore, moment, onlyFocus, partWidth, percent, within } from '../sql.ts';
+import { lengthOf, listed, type Row } from '../notebook.ts';
 import { joined } from '../sample.ts';
 import type { Scene, Step } from '../scene.ts';
 
@@ -91,4 +91,114 @@ export function burdening(
 
 export function describe({ service, on, share, shareBefore, calls, callsBefore }: Omit<Load, 'evidenceId'>): string {
   return `${code(service, 60)} takes ${percent(share)} of the time that ${code(on, 80)} works for its callers, ${percent(shareBefore)} before (${calls} calls, ${callsBefore} before)`;
+}
+
+/** Requests from outside come far less often than before. */
+export interface Fewer {
+  /** So many of which far fewer come. */
+  readonly operations: number;
+  /** Of all these a minute, now in the latest part of the time. */
+  readonly rate: number;
+  readonly rateBefore: number;
+  /** The one that came most. */
+  readonly service: string;
+  readonly operation: string;
+  /** When they became fewer. */
+  readonly at: Date | undefined;
+  readonly evidenceIds: readonly string[];
+}
+
+type Counts = Omit<Fewer, 'at' | 'evidenceIds'>;
+
+const minute = 60_000;
+/** Of what came before at most so much is left, and that is beyond so many times what counts scatter by chance. */
+const [leftAtMost, beyondChance] = [0.5, 5];
+/** What became rare was so much of all that came: one page that nobody asks for is no lack of requests. */
+const mostOfAll = 0.5;
+
+/** Whether far fewer requests come in of late: nobody sees a failure where nobody gets through. */
+export async function* fewerRequests(scene: Scene): Step<Fewer | undefined> {
+  const { notebook, write, windows, focus } = scene;
+  const { now, before, references } = windows;
+  if (before === undefined || references.length > 0) return undefined;
+  // What has just begun is a small part of an hour.
+  const length = Math.min(lengthOf(now), Math.max(10 * minute, lengthOf(now) / 4));
+  const late = { start: new Date(now.end.getTime() - length), end: now.end };
+  const scale = length / lengthOf(before);
+  // A job that is over is no lack of requests.
+  const outside = `parent_span_id = '' AND kind = 'SERVER'${onlyFocus(write, focus)}`;
+  const sql = `SELECT service_name, name, ${write.countIf(within(write, 'time', late))} AS requests, ${write.countIf(isBefore(write, 'time', windows))} AS requests_before
+FROM otel.spans
+WHERE ${eitherWindow(write, 'time', windows)} AND ${outside}
+GROUP BY service_name, name
+ORDER BY requests_before DESC, service_name, name
+LIMIT 50`;
+  const read = (rows: readonly Row[]): (Counts & { readonly halfway: number }) | undefined => {
+    const all = rows.map((row) => ({
+      service: row.text('service_name'),
+      operation: row.text('name'),
+      count: row.number('requests'),
+      expected: row.number('requests_before') * scale,
+    }));
+    const total = (of: typeof all, which: 'count' | 'expected') => of.reduce((sum, one) => sum + one[which], 0);
+    const fewer = all.filter(
+      ({ count, expected }) => count <= leftAtMost * expected && expected - count >= beyondChance * Math.sqrt(expected),
+    );
+    const [most] = fewer;
+    if (most === undefined || total(fewer, 'expected') < mostOfAll * total(all, 'expected')) return undefined;
+    const minutes = length / minute;
+    const { service, operation, count, expected } = most;
+    const [rate, rateBefore] = [total(fewer, 'count') / minutes, total(fewer, 'expected') / minutes];
+    const halfway = (count + expected) / 2 / minutes;
+    return { operations: fewer.length, rate, rateBefore, service, operation, halfway };
+  };
+  const { rows, evidenceId } = yield* notebook.ask({
+    question: 'Do far fewer requests come in than before?',
+    sql,
+    window: late,
+    judge(answer) {
+      const found = read(answer);
+      return listed(found ? [describeFewer(found)] : [], 'No: of most operations as many come as before, or chance.');
+    },
+  });
+  const found = read(rows);
+  if (found === undefined) return undefined;
+  const range = { start: before.start, end: now.end };
+  const width = partWidth(lengthOf(range));
+  const bucket = write.bucket('time', width);
+  const dropped = (parts: readonly Row[]): Date | undefined => {
+    const last = parts.findLast((row) => row.number('requests') > (found.halfway * width) / 60)?.time('bucket');
+    return last && new Date(last.getTime() + width * 1_000);
+  };
+  const course = yield* notebook.ask({
+    question: `Since when do fewer requests come to ${code(found.service, 60)} ${code(found.operation, 80)}?`,
+    sql: `SELECT ${bucket} AS bucket, count(*) AS requests
+FROM otel.spans
+WHERE ${within(write, 'time', range).slice(1, -1)} AND service_name = ${write.literal(found.service)} AND name = ${write.literal(found.operation)} AND ${outside}
+GROUP BY ${bucket}
+ORDER BY ${bucket}
+LIMIT 50`,
+    window: range,
+    judge(parts) {
+      const at = dropped(parts);
+      return at === undefined ? 'That cannot be told.' : `Since about ${moment(at)}.`;
+    },
+  });
+  return { ...found, at: dropped(course.rows), evidenceIds: [evidenceId, course.evidenceId] };
+}
+
+/** One sentence without its full stop. */
+export function describeFewer({
+  operations,
+  service,
+  operation,
+  rate,
+  rateBefore,
+  at,
+}: Counts & Pick<Partial<Fewer>, 'at'>): string {
+  const often = (value: number): string => value.toFixed(value < 10 ? 1 : 0);
+  const since = at === undefined ? '' : ` since about ${moment(at)}`;
+  const most = `${code(operation, 80)} of ${code(service, 60)}`;
+  const rates = `${often(rate)} a minute lately, ${often(rateBefore)} before`;
+  return `Far fewer requests come in${since}: ${operations === 1 ? `${most} has ${rates}` : `${operations} operations have ${rates}, most of them ${most}`}`;
 }
