@@ -345,6 +345,28 @@ describe('where something has changed that no operation shows', () => {
     });
   });
 
+  it('no service is well that was found to run out of something, though its requests are as before', async () => {
+    const shop = newOrganization();
+    await harness.load(shop, 'spans', quiet.spans);
+    const points = Array.from({ length: 240 }, (_, index) => ({
+      time: new Date(ago(120).getTime() + index * 30_000),
+      name: 'process.memory.usage',
+      type: 'gauge',
+      value: (index < 170 ? 300e6 : 300e6 + (index - 170) * 60e6) + (index % 5) * 1e6,
+      service_name: 'catalog',
+      attributes: {},
+    }));
+    await harness.load(shop, 'metrics', points);
+    const chat = new Conversation(agent, shop, noon);
+    expect((await chat.say('What broke at 11:30?')).service).toBe('catalog');
+    const ok = await chat.fork().say('is catalog ok?');
+    expect(ok.answer).toMatch(
+      /^No, by what was found: `process\.memory\.usage` of `catalog` is .* no worse than before: /,
+    );
+    expect((await chat.fork().say('is catalog broken?')).answer).toMatch(/^Yes, by what was found/);
+    expect((await chat.fork().say('is payment ok?')).answer).toMatch(/^Yes: `payment` is well/);
+  });
+
   describe('errors in a log alone', () => {
     let chat: Conversation;
     beforeAll(async () => {

@@ -5,7 +5,18 @@ import type { Step } from '../scene.ts';
 import { between, cited, code, milliseconds, moment, names, ownWork, percent } from '../sql.ts';
 import { fares, figures, tally, type Tallied } from '../steps/tally.ts';
 import { bullets } from './answer.ts';
-import { badSpans, feltBy, howBad, isQuiet, nothing, sinceThen, worseOf, type Found, type Look } from './recall.ts';
+import {
+  badSpans,
+  feltBy,
+  gist,
+  howBad,
+  isQuiet,
+  nothing,
+  sinceThen,
+  worseOf,
+  type Found,
+  type Look,
+} from './recall.ts';
 
 /** Keys of attributes that say whose request it was, without what groups people. */
 const people = String.raw`(?i)(^|[._])(enduser|user|customer|tenant|account|member|org|organi[sz]ation|client)([._]?id)?$`;
@@ -256,14 +267,19 @@ async function* countAll(look: Look, what: string): Step<string> {
   return `${said}${cited(evidenceId)}${sinceThen(look)}${most}`;
 }
 
+/** Whether what was found is of the stretch that is looked at. */
+function isOfThen({ windows }: Look, found: Found): boolean {
+  return worseOf(found).range?.start.getTime() === windows.now.start.getTime();
+}
+
 /** How a service fares; what an investigation found of the same stretch holds. */
-export async function* faring({ desk, windows, found }: Look, service: string): ReturnType<typeof fares> {
+export async function* faring(look: Look, service: string): ReturnType<typeof fares> {
+  const { desk, windows, found } = look;
   const fared = yield* fares(desk, windows, service);
-  const worse = found && worseOf(found);
-  const isFound =
-    worse?.range?.start.getTime() === windows.now.start.getTime() &&
-    [...worse.failing, ...worse.slow].some((one) => one.service === service);
-  return fared && { ...fared, isWell: fared.isWell && !isFound };
+  if (fared === undefined || found === undefined || !isOfThen(look, found)) return fared;
+  const { failing, slow } = worseOf(found);
+  const isFound = [...failing, ...slow].some((one) => one.service === service);
+  return { ...fared, isWell: fared.isWell && !isFound };
 }
 
 export async function* health(look: Look, what: string): Step<string | undefined> {
@@ -277,6 +293,13 @@ export async function* health(look: Look, what: string): Step<string | undefined
   if (fared.endedAt !== undefined) {
     const until = fared.isWell ? 'Until then it was no worse than before' : 'It was worse than before until then';
     return `${code(service, 60)} has sent nothing since ${moment(fared.endedAt)}. ${until}: ${fared.text}${sinceThen(look)}`;
+  }
+  const { found } = look;
+  const isCause = found !== undefined && found.conclusion.service === service && isOfThen(look, found);
+  if (isCause && fared.isWell) {
+    // A used-up resource shows in none of its requests yet.
+    const no = isQuestion ? (isBad ? 'Yes, by what was found: ' : 'No, by what was found: ') : '';
+    return `${no}${gist(found)} Its requests are no worse than before: ${fared.text}${sinceThen(look)}`;
   }
   const word = isQuestion ? (answers || fared.isWell === isBad ? 'No: ' : 'Yes: ') : '';
   const how = fared.isWell ? 'is well, no worse than before' : `${answers ? 'answers, but ' : ''}is worse than before`;
