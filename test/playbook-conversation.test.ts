@@ -304,6 +304,7 @@ describe('where something has changed that no operation shows', () => {
       ['what should I do?', /`price-sync` has sent nothing .*\n\nLook into that first/],
       ['is it fixed?', /`price-sync` has sent nothing .*\n\nWhether that goes on/],
       ['is price-sync ok?', /^`price-sync` has sent nothing since 2026-03-01 11:14 UTC\. Until then it was no worse/],
+      ['is the sync ok?', /^`price-sync` has sent nothing since/],
       ['is checkout ok?', /^Yes: `checkout` is well/],
     ])('%s is answered by it', async (text, says) => {
       const reply = await chat.fork().say(text);

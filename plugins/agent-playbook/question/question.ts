@@ -97,6 +97,13 @@ export function names(text: string, service: string): boolean {
   return service.length > 2 ? word.test(text) : marked.test(text);
 }
 
+/** The only service that has the word as a part of its name, in the singular or plural: `the worker` is `mail-worker`. */
+export function partOf(word: string, known: readonly string[]): string | undefined {
+  const singular = (part: string): string => part.toLowerCase().replace(/s$/, '');
+  const found = known.filter((name) => name.split(/[._/-]/).some((part) => singular(part) === singular(word)));
+  return found.length === 1 ? found[0] : undefined;
+}
+
 const within = String.raw`.{0,80}`;
 const hit = 'betroffen|touchée?s?|affectée?s?|concernée?s?|impactée?s?|afectad[oa]s?|afectan?';
 const who = '(customers|users|countries|regions|services)';

@@ -1,5 +1,5 @@
 import { readRows } from '../notebook.ts';
-import { names as isNamed } from '../question/question.ts';
+import { names as isNamed, partOf } from '../question/question.ts';
 import type { Step } from '../scene.ts';
 import { between, cited, code, inList, milliseconds, percent } from '../sql.ts';
 import { tally, type Tallied } from '../steps/tally.ts';
@@ -16,6 +16,11 @@ const traffic = /\b(?:traffic|load|spike|peak|ddos|bots?|demand|visitors)\b/;
 const place = /\b(?:nodes?|hosts?|pods?|instances?|zones?|regions?|machines?|containers?|clusters?)\b/;
 const placeKey = /(?:^|[._])(?:node|host|pod|instance|zone|availability_zone|region|machine)(?:[._](?:name|id))?$/;
 const release = /\b(?:versions?|releases?|deploy\w*|rollout|canary|upgrade|update)\b/;
+
+/** Words for a kind of thing, which may also be a part of a service's name. */
+export function isKind(what: string): boolean {
+  return [stores, queues, network, resource, traffic, place, release].some((kind) => kind.test(what));
+}
 
 /** `is it the database?`, `is the cart release to blame?`: yes or no, by which evidence, and what it is instead. */
 export async function* blame(look: Look, found: Found, what: string): Step<string | undefined> {
@@ -39,6 +44,8 @@ export async function* blame(look: Look, found: Found, what: string): Step<strin
   if (network.test(what)) return ofStep(found, /neither of them spends/, 'the way between services');
   if (resource.test(what)) return ofStep(found, /resource than before/, 'a used-up resource');
   if (traffic.test(what)) return yield* ofTraffic(look, found);
+  const part = place.test(what) ? undefined : partOf(what, look.known);
+  if (part !== undefined) return yield* ofService(look, found, part);
   return ofAttribute(found, what, place.test(what)) ?? (yield* ofCalls(look, found, { what, keys: [], isAny: false }));
 }
 

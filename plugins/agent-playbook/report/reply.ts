@@ -1,5 +1,5 @@
 import type { Asks } from '../question/asks.ts';
-import { names as isNamed } from '../question/question.ts';
+import { names as isNamed, partOf } from '../question/question.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import { isOver } from '../question/windows.ts';
 import type { Step } from '../scene.ts';
@@ -9,7 +9,7 @@ import { changesAround, placed } from '../steps/changes.ts';
 import { tally } from '../steps/tally.ts';
 import { describeVersion, newVersions } from '../steps/versions.ts';
 import { bullets } from './answer.ts';
-import { blame } from './blame.ts';
+import { blame, isKind } from './blame.ts';
 import { affected, affectedOnly, count, failing, health, slowest } from './counts.ts';
 import { oneTrace } from './examples.ts';
 import {
@@ -88,8 +88,10 @@ export async function* reply(asks: Asks, look: Look): Step<string | undefined> {
   }
 }
 
-/** Of what is no service. */
+/** Of what is no service by its whole name. */
 async function* ofOther(look: Look, found: Found, what: string): Step<string | undefined> {
+  const service = isKind(what) ? undefined : partOf(what, look.known);
+  if (service !== undefined) return yield* health(look, service);
   const isAffected = /\b(?:affected|impacted|hit)\b/i.test(look.text);
   return yield* isAffected ? affectedOnly(look, found, what) : blame(look, found, what);
 }
