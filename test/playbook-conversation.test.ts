@@ -393,6 +393,13 @@ describe('where something has changed that no operation shows', () => {
       expect(reply.answer).toMatch(says);
       expect(reply.answer).not.toMatch(/nothing (?:that started|to be done|to be fixed)/i);
     });
+
+    it('only audit looks at what it logs, though it sends no spans', async () => {
+      const { answer, service } = await chat.fork().say('only audit');
+      expect(answer).toMatch(/^Looking at only `audit`, 11:00-12:00 UTC\.\n\n\*\*`audit` logs more/);
+      expect(answer).not.toContain('has sent anything');
+      expect(service).toBe('audit');
+    });
   });
 });
 

@@ -67,6 +67,14 @@ function reachingBack(sent: Coverage, others: readonly Coverage[]): Coverage {
   return Number.isFinite(first) ? { ...sent, first: new Date(first), last: new Date(last) } : sent;
 }
 
+/** With the services that send anything else, of which there is no span to count. */
+function withOthers(spans: Coverage, others: readonly Coverage[]): Coverage {
+  const known = new Set(spans.services.map(({ name }) => name));
+  const more = new Set(others.flatMap(({ services }) => services.map(({ name }) => name)));
+  const silent = [...more].filter((name) => !known.has(name)).map((name) => ({ name, rows: 0, recent: 0 }));
+  return { ...spans, services: [...spans.services, ...silent] };
+}
+
 /** Spans first; logs and metrics where there are hardly any at that time; a month back where the last day is empty. */
 export async function* whatIsThere(
   { dialect: { write } }: AgentHost,
@@ -89,7 +97,11 @@ export async function* whatIsThere(
   const fits = ({ services }: Coverage): boolean =>
     asked.source === 'default' ? services.length > 0 : services.some(({ recent }) => recent > 0);
   const spans = yield* look('spans', 1);
-  if ((fits(spans) && spans.traced) || spans.failed) return spans;
+  if ((fits(spans) && spans.traced) || spans.failed) {
+    const names = spans.services.map(({ name }) => name);
+    if (unknownOnly(question, names) === undefined) return spans;
+    return withOthers(spans, [yield* look('logs', 1), yield* look('metrics', 1)]);
+  }
   const others = [yield* look('logs', 1), yield* look('metrics', 1)].filter(fits);
   if (fits(spans)) return reachingBack(spans, others);
   const [other, ...more] = others;
