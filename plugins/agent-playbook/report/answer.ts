@@ -104,13 +104,13 @@ function otherSuspects({ service, suspects = [], suspicions = [] }: Report['conc
 }
 
 /** The claim that the root cause repeats is not said twice. */
-function furtherClaims({ root_cause: cause, claims }: Report['conclusion']): Report['conclusion']['claims'] {
+export function furtherClaims({ root_cause: cause, claims }: Report['conclusion']): Report['conclusion']['claims'] {
   const [first, ...rest] = claims;
   return first !== undefined && cause.startsWith(first.text.slice(0, -1)) ? rest : claims;
 }
 
 /** Evidence comes last: brackets before others would make a link. */
-function causeLine(conclusion: Report['conclusion'], confidence = ''): string {
+export function causeLine(conclusion: Report['conclusion'], confidence = ''): string {
   const { root_cause: cause, claims } = conclusion;
   const ids = furtherClaims(conclusion) === claims ? [] : (claims[0]?.evidence_ids ?? []);
   return `${cause}${confidence}${ids.length === 0 ? '' : ` [${ids.join(', ')}]`}`;

@@ -10,7 +10,7 @@ import type { Desk } from '../steps/tally.ts';
 import { between, cited, code, fenced, milliseconds, moment, percent } from '../sql.ts';
 import { rate } from '../statistics.ts';
 import { describe, readExemplar } from '../steps/exemplars.ts';
-import { bullets, claimLine, evidenceBlock } from './answer.ts';
+import { bullets, causeLine, claimLine, evidenceBlock, furtherClaims } from './answer.ts';
 import { stretch } from './findings.ts';
 
 const examples = bullets([
@@ -190,12 +190,13 @@ function reasons(one: Found, today: Date): string {
 
 /** How sure, with what speaks for and against it, in a few lines; `why?` tells the rest. */
 function certainty(one: Found, today: Date): string {
-  const { root_cause: cause, confidence, service, claims, suspicions = [], not_checked: left = [] } = one.conclusion;
+  const { conclusion } = one;
+  const { root_cause: cause, confidence, service, suspicions = [], not_checked: left = [] } = conclusion;
   if (confidence === 'none' || cause === '') return reasons(one, today);
   const against = suspicions.find(({ service: name }) => name === service)?.why_not;
   return [
-    `I am of ${confidence} confidence: ${cause}`,
-    claims.slice(0, 3).map(claimLine).join('\n'),
+    `I am of ${confidence} confidence: ${causeLine(conclusion)}`,
+    furtherClaims(conclusion).slice(0, 3).map(claimLine).join('\n'),
     against === undefined ? '' : `Against it: ${against}`,
     left.length === 0 ? '' : `Not checked: ${left.join('; ')}.`,
     '`why?` shows all that this rests on, and what was looked for and not found.',
