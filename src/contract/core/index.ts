@@ -13,6 +13,7 @@ export {
   nestsDeeperThan,
   parseJson,
   problemAt,
+  requestWithin,
   wholeNumber,
   type JsonObject,
 } from './json.ts';

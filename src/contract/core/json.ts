@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { z } from 'zod';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -50,6 +51,16 @@ export function parseJson(text: string): unknown {
 /** The body of an answer; undefined where it has more bytes than this, and the rest is cancelled. */
 export function bodyWithin({ body }: Response, mostBytes: number): Promise<Buffer<ArrayBuffer> | undefined> {
   return bytesWithin(body ?? [], mostBytes);
+}
+
+/**
+ * The body of a request; undefined where it has more bytes than this. The stream stays open, so that the answer still goes out, and
+ * the rest is dropped: Node does so only with what nobody began to read, and the connection's next request would wait behind it.
+ */
+export async function requestWithin(request: Readable, mostBytes: number): Promise<Buffer<ArrayBuffer> | undefined> {
+  const body = await bytesWithin(request.iterator({ destroyOnReturn: false }), mostBytes);
+  if (body === undefined) request.resume();
+  return body;
 }
 
 /** Undefined where there are more. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { bytesWithin, ClientGone, parseJson, SightlineError, isObject } from '../../contract/core/index.ts';
+import { ClientGone, parseJson, requestWithin, SightlineError, isObject } from '../../contract/core/index.ts';
 import {
   instanceId,
   type AdminKey,
@@ -153,12 +153,8 @@ function decoded(segment: string): string {
 }
 
 async function readBody(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
-  const bytes = await bytesWithin(request.iterator({ destroyOnReturn: false }), maxBodyBytes);
-  if (bytes === undefined) {
-    // What is left would hold up the next request of the connection.
-    request.resume();
-    throw new SightlineError('payload_too_large', 'The body is larger than 64 KiB.');
-  }
+  const bytes = await requestWithin(request, maxBodyBytes);
+  if (bytes === undefined) throw new SightlineError('payload_too_large', 'The body is larger than 64 KiB.');
   if (bytes.length === 0) return {};
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
     throw new SightlineError('invalid_argument', 'The body must be application/json.');

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type ErrorRequestHandler, type Request, type Response, type Router } from 'express';
 import {
-  bytesWithin,
   isObject,
   nestsDeeperThan,
   parseJson,
+  requestWithin,
   shortened,
   SightlineError,
   type JsonObject,
@@ -118,13 +118,8 @@ async function readBody(request: Request): Promise<Json> {
   if (type !== 'application/scim+json' && type !== 'application/json') {
     throw new SightlineError('invalid_argument', 'The body is sent as application/scim+json.');
   }
-  // The stream stays open behind a refusal, so that the answer still goes out.
-  const json = await bytesWithin(request.iterator({ destroyOnReturn: false }), mostBodyBytes);
-  if (json === undefined) {
-    // What is left would hold up the next request of the connection.
-    request.resume();
-    throw new SightlineError('payload_too_large', 'The body is larger than 1 MB.');
-  }
+  const json = await requestWithin(request, mostBodyBytes);
+  if (json === undefined) throw new SightlineError('payload_too_large', 'The body is larger than 1 MB.');
   const body = nestsDeeperThan(json, mostLevels) ? undefined : parseJson(json.toString('utf8'));
   if (isObject(body)) return cleanObject(body);
   throw new SightlineError('invalid_argument', `The body is no JSON object of at most ${mostLevels} levels.`);

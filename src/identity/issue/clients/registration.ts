@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errors } from 'oidc-provider';
 import {
-  bytesWithin,
+  requestWithin,
   generateSecret,
   hashSecret,
   newId,
@@ -151,7 +151,7 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
 }
 
 async function read(request: IncomingMessage): Promise<Buffer> {
-  const body = await bytesWithin(request.iterator({ destroyOnReturn: false }), maxBodyBytes).catch(() => {
+  const body = await requestWithin(request, maxBodyBytes).catch(() => {
     throw new RegistrationRefused(400, 'invalid_client_metadata', 'the request ended before its body did');
   });
   if (body !== undefined) return body;
