@@ -192,7 +192,6 @@ const less = /\b(?:down|drop\w*|fall\w*|fell|fewer|less|low|lower|declin\w*|decr
 async function* ofTraffic({ desk, windows, text }: Look, found: Found): Step<string> {
   const fell = stepOn(found, /^Do far fewer requests come in/);
   if (less.test(text) && fell?.verdict === 'supports') return `Yes: ${fell.observation}${cited(fell.evidence_id)}`;
-
   const counts = (range: Look['windows']['now']) =>
     tally(desk, { question: 'How many requests came in?', range, by: [], where: ["s.parent_span_id = ''"] });
   const now = yield* counts(windows.now);

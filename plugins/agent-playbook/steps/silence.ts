@@ -16,8 +16,8 @@ export interface Silent {
 }
 
 /** So many spans of it are missing at its rate of before: none of ten comes by chance once in 20,000 times. */
-const leastMissing = 10;
-const leastPause = 2 * 60_000;
+export const leastMissing = 10;
+export const leastPause = 2 * 60_000;
 /** Of the parts of the time in which work at its rate falls by chance it worked in so many: a job comes and goes. */
 const steady = 0.9;
 /** Of those who are called under a name so many reached it. */

@@ -1,6 +1,7 @@
 import { lengthOf, type Finding, type Row, type Windows } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import type { Scene, Step } from '../scene.ts';
+import { leastMissing, leastPause } from './silence.ts';
 import { between, cited, code, milliseconds, moment, ownWork, within } from '../sql.ts';
 import { twoProportionZ } from '../statistics.ts';
 
@@ -108,9 +109,6 @@ export interface Fared {
   readonly endedAt: Date | undefined;
   readonly text: string;
 }
-
-/** So many are missing, and for so long, that it is no chance. */
-const [leastMissing, leastPause] = [10, 2 * 60_000];
 
 function endOf({ last }: Tallied, now: TimeRange, rateBefore: number): Date | undefined {
   const pause = last === undefined ? 0 : now.end.getTime() - last.getTime();
