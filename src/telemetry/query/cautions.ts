@@ -355,6 +355,6 @@ function otherZone(tokens: readonly Token[], at: number, { sql, dialect }: Sourc
   const [first, sign] = [operand[0], tokens[at]];
   if (!isOwn || hasZone || first === undefined || sign === undefined) return undefined;
   const written = `${sql.slice(first.start, end.end)} AT TIME ZONE 'UTC' AT TIME ZONE ${dialect.write.literal(zone.text)}`;
-  const text = `Times are UTC without a zone: AT TIME ZONE alone takes one for a time of that zone. Write ${written}, whose result is local though it ends with Z.`;
+  const text = `Times here are UTC and carry no zone, so this reads them as local times of that zone. Write ${written}; the result is local time, though it ends with Z.`;
   return { text, edit: { start: sign.start, end: sign.start, text: "AT TIME ZONE 'UTC' " } };
 }
