@@ -111,6 +111,22 @@ describe('a fault that is known', () => {
     expect(answer).toContain('`2.4.0`');
   });
 
+  it('is named by the exceptions that failed spans record where their status has no words', async () => {
+    const { spans, logs } = makeTraffic(ago(120), askedAt, { kind: 'payment-errors', from: ago(25), to: askedAt });
+    const wordless = spans.map((span) => {
+      const { status_message: said, time } = span;
+      const attributes = { 'exception.type': 'CardException', 'exception.message': said };
+      const events = said === '' ? [] : [{ time, name: 'exception', attributes }];
+      return Object.assign({}, span, { status_message: '', events });
+    });
+    const organization = await organizationWith({ spans: wordless, logs });
+    const { conclusion, answer, steps } = await investigate(organization, saying('Why does checkout fail?'));
+    expect(steps.filter((step) => step.error !== undefined)).toEqual([]);
+    expect(conclusion).toMatchObject({ category: 'errors', service: 'payment', confidence: 'high' });
+    expect(answer).toContain('CardException: ');
+    expect(answer).toMatch(/since about 2026-03-01 11:3[3-6] UTC/);
+  });
+
   it('is named when a service is slow', async () => {
     const organization = await shopWith('catalog-slow');
     const { conclusion, steps } = await investigate(organization, saying('The shop feels slow. What is wrong?'));

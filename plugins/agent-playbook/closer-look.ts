@@ -28,7 +28,7 @@ export async function* lookCloser(scene: Scene, suspect: Suspect, clues: Clues):
     services: [suspect.seenIn.service],
     ...(operation !== undefined && { operation }),
     by: suspect.category === 'errors' ? 'failures' : 'slowness',
-    ...(suspect.category === 'errors' && { message: suspect.message }),
+    ...(suspect.category === 'errors' && { message: suspect.message, failureText: suspect.failureText }),
   });
   const [worst] = examples.traces;
   const treeId = worst && (yield* traceTree(scene, worst));
@@ -68,10 +68,18 @@ export async function* onsetOf(scene: Scene, suspect: Suspect, clues: Clues): St
 
 /** The first failure with a message that is new. */
 async function* firstOfItsKind(scene: Scene, suspect: Suspect): Step<Onset | undefined> {
-  const { category, service, operation, message } = suspect;
+  const { category, service, operation, message, failureText = 'status_message' } = suspect;
   if (category !== 'errors' || message === '' || operation === '') return undefined;
   const { notebook, write } = scene;
-  const first = yield* firstFailure({ notebook, write, range: rangeOf(scene), service, operation, message });
+  const first = yield* firstFailure({
+    notebook,
+    write,
+    failureText,
+    range: rangeOf(scene),
+    service,
+    operation,
+    message,
+  });
   return first.at === undefined ? undefined : first;
 }
 

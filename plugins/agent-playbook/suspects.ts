@@ -25,6 +25,8 @@ export interface Suspect {
   readonly excess: number;
   /** What the failing service says, a stranger's words. */
   readonly message: string;
+  /** SQL of what a failed span says; its status message unless told. */
+  readonly failureText?: string;
   readonly evidenceIds: readonly string[];
   /** Where the spans that show it are, which is not where the cause is when a caller notices first. */
   readonly seenIn: { readonly service: string; readonly operation: string | undefined };
@@ -77,6 +79,7 @@ export function blameForErrors(
     share: origins.excess === 0 ? 0 : excess / origins.excess,
     excess,
     message: origin.message,
+    failureText: origins.failureText,
     dependency: callee?.service === '' ? callee.dependency : '',
     evidenceIds: [origins.evidenceId, ...(called ? [called.evidenceId] : [])],
   };

@@ -54,6 +54,9 @@ function writerOf(style: KeyStyle): DialectWriter {
     anyValue: (expression) => `ANY_VALUE(${expression})`,
     joined: (expression, separator) => `STRING_AGG(CAST(${expression} AS STRING), ${textLiteral(separator)})`,
     distinctArray: (expression) => `ARRAY_AGG(DISTINCT ${expression})`,
+    exception: (events) =>
+      `(SELECT ARRAY_TO_STRING([${attributeText('e.attributes', 'exception.type', style)}, ${attributeText('e.attributes', 'exception.message', style)}], ': ') ` +
+      `FROM UNNEST(${events}) AS e WHERE e.name = 'exception' LIMIT 1)`,
   };
 }
 

@@ -67,6 +67,9 @@ function writer(attribute: DialectWriter['attribute'], isJson: (map: string) => 
     anyValue: (expression) => `any(${expression})`,
     joined: (expression, separator) => `arrayStringConcat(groupArray(${expression}), ${literal(separator)})`,
     distinctArray: (expression) => `groupUniqArray(${expression})`,
+    exception: (events) =>
+      `arrayMap(e -> arrayStringConcat(arrayFilter(part -> part <> '', [e.attributes['exception.type'], e.attributes['exception.message']]), ': '), ` +
+      `arrayFilter(e -> e.name = 'exception', ${events}))[1]`,
   };
   return write;
 }

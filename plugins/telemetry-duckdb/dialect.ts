@@ -98,6 +98,9 @@ const write: DialectWriter = {
   anyValue: (expression) => `any_value(${expression})`,
   joined: (expression, separator) => `string_agg(${expression}, ${write.literal(separator)})`,
   distinctArray: (expression) => `list(DISTINCT ${expression})`,
+  exception: (events) =>
+    `list_transform(list_filter(${events}, lambda e: e.name = 'exception'), lambda e: ` +
+    `concat_ws(': ', ${write.attribute('e.attributes', 'exception.type')}, ${write.attribute('e.attributes', 'exception.message')}))[1]`,
 };
 
 const examples = examplesOf({

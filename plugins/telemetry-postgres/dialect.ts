@@ -53,6 +53,10 @@ const write: DialectWriter = {
   anyValue: (expression) => `min(${expression})`,
   joined: (expression, separator) => `string_agg((${expression})::text, ${quoteText(separator)})`,
   distinctArray: (expression) => `array_agg(DISTINCT ${expression})`,
+  // A path, unlike a function, takes what is no list as nothing.
+  exception: (events) =>
+    `(SELECT concat_ws(': ', e.event #>> '{attributes,exception.type}', e.event #>> '{attributes,exception.message}') ` +
+    `FROM jsonb_path_query(${events}, '$[*] ? (@.name == "exception")') AS e(event) LIMIT 1)`,
 };
 
 const examples = examplesOf({

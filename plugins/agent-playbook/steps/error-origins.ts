@@ -1,4 +1,4 @@
-import { code, eitherWindow, inList, isBefore, masked, onlyFocus, within } from '../sql.ts';
+import { code, eitherWindow, exceptionText, inList, isBefore, masked, onlyFocus, within } from '../sql.ts';
 import type { Finding, Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
 import { twoProportionZ } from '../statistics.ts';
@@ -20,12 +20,21 @@ export interface ErrorOrigins extends Finding {
   readonly origins: readonly ErrorOrigin[];
   /** Of all origins together. */
   readonly excess: number;
+  /** SQL of what a failed span says, by which they were told apart. */
+  readonly failureText: string;
 }
 
 const leastZ = 3;
 
 /** Where failures begin: failed spans without failed children. Their callers only pass the failure on. */
 export async function* errorOrigins(scene: Scene): Step<ErrorOrigins> {
+  const plain = yield* originsBy(scene, 'status_message');
+  if (plain.origins.every(({ message }) => message !== '')) return plain;
+  const told = yield* originsBy(scene, exceptionText(scene.write));
+  return told.origins.some(({ message }) => message !== '') ? told : plain;
+}
+
+async function* originsBy(scene: Scene, failureText: string): Step<ErrorOrigins> {
   const { notebook, write, windows, focus } = scene;
   const scope = eitherWindow(write, 'time', windows);
   const now = within(write, 'e.time', windows.now);
@@ -45,7 +54,7 @@ export async function* errorOrigins(scene: Scene): Step<ErrorOrigins> {
 )
 SELECT e.service_name AS service_name, e.name AS name, e.kind AS kind, e.message AS message, ${errors} AS errors, ${errorsBefore} AS errors_before, ${errors} - ${expected} AS excess, min(n.spans) AS spans, min(n.spans_before) AS spans_before
 FROM (
-  SELECT service_name, name, kind, time, trace_id, span_id, ${masked(write, 'status_message', 160)} AS message
+  SELECT service_name, name, kind, time, trace_id, span_id, ${masked(write, failureText, 160)} AS message
   FROM otel.spans
   WHERE ${scope} AND status_code = 'ERROR'${onlyFocus(write, focus)}${throughFocus}
 ) e LEFT JOIN (
@@ -72,7 +81,7 @@ LIMIT 50`;
       ) >= leastZ,
   });
   const { rows: answer, ...finding } = yield* notebook.ask({
-    question: 'In which service do the failures begin?',
+    question: `In which service do the failures begin${failureText === 'status_message' ? '' : ', by the exceptions that they record'}?`,
     sql,
     window: windows.now,
     judge(rows) {
@@ -87,6 +96,7 @@ LIMIT 50`;
   const origins = answer.map(read).filter(({ excess }) => excess > 0);
   return {
     ...finding,
+    failureText,
     origins,
     excess: origins.reduce((sum, origin) => sum + origin.excess, 0),
   };

@@ -1,4 +1,4 @@
-import { code, masked, milliseconds, inList, names, ownWork, within } from '../sql.ts';
+import { code, exceptionText, masked, milliseconds, inList, names, ownWork, within } from '../sql.ts';
 import { listed, type Finding, type Row } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import type { Step, Scene } from '../scene.ts';
@@ -24,10 +24,20 @@ export interface Suspect {
   readonly by: 'failures' | 'slowness';
   /** What the blamed failures say, masked; traces that say so come first. */
   readonly message?: string;
+  /** SQL of what a failed span says; its status message unless told. */
+  readonly failureText?: string | undefined;
 }
 
 /** The worst traces: those that failed, else the slowest. */
-export async function* exemplars({ notebook, write, windows }: Scene, suspect: Suspect): Step<Exemplars> {
+export async function* exemplars(scene: Scene, suspect: Suspect): Step<Exemplars> {
+  const { failureText } = suspect;
+  const plain = yield* worst(scene, suspect, failureText ?? 'status_message');
+  if (failureText !== undefined || plain.traces.every(({ failed, message }) => !failed || message !== '')) return plain;
+  const told = yield* worst(scene, suspect, exceptionText(scene.write));
+  return told.failed ? plain : told;
+}
+
+async function* worst({ notebook, write, windows }: Scene, suspect: Suspect, failureText: string): Step<Exemplars> {
   const services = suspect.services.length === 0 ? '' : ` AND ${inList(write, 'service_name', suspect.services)}`;
   const operation =
     suspect.operation === undefined ? ` AND ${ownWork()}` : ` AND name = ${write.literal(suspect.operation)}`;
@@ -37,8 +47,8 @@ export async function* exemplars({ notebook, write, windows }: Scene, suspect: S
   const alike =
     message === ''
       ? ''
-      : `CASE WHEN ${masked(write, 'status_message', 160)} = ${write.literal(message)} THEN 0 ELSE 1 END, `;
-  const sql = `SELECT trace_id, span_id, time, service_name, name, status_code, status_message, duration_nano
+      : `CASE WHEN ${masked(write, failureText, 160)} = ${write.literal(message)} THEN 0 ELSE 1 END, `;
+  const sql = `SELECT trace_id, span_id, time, service_name, name, status_code, ${failureText} AS message, duration_nano
 FROM otel.spans
 WHERE ${within(write, 'time', windows.now).slice(1, -1)}${services}${operation}${failures}
 ORDER BY ${alike}duration_nano DESC, trace_id, span_id
@@ -54,17 +64,29 @@ LIMIT 5`;
 }
 
 /** One trace, span by span: its first fifty by start. */
-export async function* traceTree({ notebook, write }: Scene, { traceId, time }: Exemplar): Step<string | undefined> {
+export async function* traceTree(scene: Scene, { traceId, time }: Exemplar): Step<string | undefined> {
   if (time === undefined) return undefined;
-  const { evidenceId, failed } = yield* spansOf({ notebook, write }, traceId, around(time));
+  const { evidenceId, failed } = yield* spansOf(scene, traceId, around(time));
   return failed ? undefined : evidenceId;
 }
 
 export const mostSpans = 50;
 
 /** The first spans of a trace by start. */
-export function spansOf({ notebook, write }: Pick<Scene, 'notebook' | 'write'>, traceId: string, window: TimeRange) {
-  const sql = `SELECT time, service_name, name, kind, status_code, status_message, duration_nano, span_id, parent_span_id
+export async function* spansOf(scene: Pick<Scene, 'notebook' | 'write'>, traceId: string, window: TimeRange) {
+  const plain = yield* readSpans(scene, traceId, window, 'status_message');
+  if (deepestFailure(plain.rows)?.text('message') !== '') return plain;
+  const told = yield* readSpans(scene, traceId, window, exceptionText(scene.write));
+  return told.failed ? plain : told;
+}
+
+function readSpans(
+  { notebook, write }: Pick<Scene, 'notebook' | 'write'>,
+  traceId: string,
+  window: TimeRange,
+  failureText: string,
+) {
+  const sql = `SELECT time, service_name, name, kind, status_code, ${failureText} AS message, duration_nano, span_id, parent_span_id
 FROM otel.spans
 WHERE ${within(write, 'time', window).slice(1, -1)} AND trace_id = ${write.literal(traceId)}
 ORDER BY time, span_id
@@ -78,7 +100,7 @@ LIMIT ${mostSpans}`;
       const services = new Set(rows.map((row) => row.text('service_name'))).size;
       const summary = `${rows.length} spans of ${services} services`;
       if (!deepest) return `${summary}; none failed.`;
-      const message = deepest.text('status_message');
+      const message = deepest.text('message');
       return {
         observation: `${summary}; the deepest failure is ${code(deepest.text('name'), 80)} in ${code(deepest.text('service_name'), 60)}${message === '' ? '' : `, saying ${code(message)}`}.`,
         verdict: 'supports',
@@ -115,7 +137,7 @@ export function readExemplar(row: Row): Exemplar {
     operation: row.text('name'),
     failed: row.text('status_code') === 'ERROR',
     durationNano: row.number('duration_nano'),
-    message: row.text('status_message'),
+    message: row.text('message'),
     time: row.time('time'),
   };
 }

@@ -54,6 +54,8 @@ LIMIT 50`;
 }
 
 interface NewFailure extends Pick<Scene, 'notebook' | 'write'> {
+  /** SQL of what a failed span says. */
+  readonly failureText: string;
   readonly range: TimeRange;
   readonly service: string;
   readonly operation: string;
@@ -69,13 +71,13 @@ const distances = 5;
 const releaseDistances = 10;
 
 /** When a failure with a message of its own came first: more exact than any share. `at` is undefined where it is not new. */
-export async function* firstFailure({ notebook, write, range, ...failure }: NewFailure): Step<Onset> {
+export async function* firstFailure({ notebook, write, failureText, range, ...failure }: NewFailure): Step<Onset> {
   const { service, operation, message } = failure;
   const scope = (column: string) => within(write, column, range).slice(1, -1);
   const sql = `WITH f AS (
   SELECT min(time) AS first_seen, count(*) AS times, CASE WHEN min(service_version) = max(service_version) THEN min(service_version) ELSE '' END AS version
   FROM otel.spans
-  WHERE ${scope('time')} AND service_name = ${write.literal(service)} AND status_code = 'ERROR' AND ${masked(write, 'status_message', 160)} = ${write.literal(message)}
+  WHERE ${scope('time')} AND service_name = ${write.literal(service)} AND status_code = 'ERROR' AND ${masked(write, failureText, 160)} = ${write.literal(message)}
 )
 SELECT min(f.first_seen) AS first_seen, min(f.times) AS times, max(CASE WHEN s.name = ${write.literal(operation)} AND s.time < f.first_seen THEN s.time END) AS last_without,
   min(f.version) AS version, min(CASE WHEN s.service_version = f.version AND f.version <> '' THEN s.time END) AS released, min(CASE WHEN s.service_version <> f.version THEN s.time END) AS other_version

@@ -48,7 +48,7 @@ async function* usualExemplar(
   FROM otel.spans
   WHERE ${those}
 )
-SELECT trace_id, span_id, time, service_name, name, status_code, status_message, duration_nano
+SELECT trace_id, span_id, time, service_name, name, status_code, status_message AS message, duration_nano
 FROM otel.spans CROSS JOIN m
 WHERE ${those} AND status_code <> 'ERROR'
 ORDER BY abs(duration_nano - m.middle), trace_id, span_id

@@ -158,6 +158,8 @@ export interface DialectWriter {
   /** The values as one text, and the distinct ones as an array. */
   joined(expression: string, separator: string): string;
   distinctArray(expression: string): string;
+  /** Of a list of span events, the first `exception` as `type: message`, by what it has of them; '' or NULL where it has none. */
+  exception(events: string): string;
 }
 
 /** Rows of one table without a gap of more than ten minutes. */

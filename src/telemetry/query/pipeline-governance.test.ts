@@ -53,6 +53,7 @@ const dialect: Dialect = {
     anyValue: (expression) => expression,
     joined: (expression) => expression,
     distinctArray: (expression) => expression,
+    exception: (events) => events,
   },
 };
 

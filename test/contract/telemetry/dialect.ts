@@ -1,5 +1,5 @@
 import type { Runner } from '../runner.ts';
-import { minutes, type Stage } from './stage.ts';
+import { minutes, row, type Stage } from './stage.ts';
 
 /** How the warehouse is written to and asked. */
 export function dialectPromises({ describe, it, expect }: Runner, stage: () => Stage): void {
@@ -47,6 +47,35 @@ export function dialectPromises({ describe, it, expect }: Runner, stage: () => S
       expect(entries.rows).toEqual([
         ['http.route', '/cart'],
         ["o'clock", 'yes'],
+      ]);
+    });
+
+    it('finds the exception among the events of a span', async () => {
+      if (!stage().has('spans', 'events')) return;
+      const time = minutes(0).toISOString();
+      const event = (name: string, attributes: object) => ({ time, name, attributes });
+      const whole = { 'exception.type': 'E', 'exception.message': 'it broke' };
+      const events = {
+        none: [],
+        other: [event('retry', whole)],
+        whole: [event('retry', {}), event('exception', whole), event('exception', { 'exception.type': 'Later' })],
+        message: [event('exception', { 'exception.message': 'it broke' })],
+      };
+      await stage().write(
+        stage().other,
+        'spans',
+        Object.entries(events).map(([name, list]) => Object.assign(row(-85, `exception-${name}`), { events: list })),
+      );
+      const { write } = stage().telemetry.dialect;
+      const { rows } = await stage().query(
+        `SELECT name, COALESCE(${write.exception('events')}, '') AS said FROM otel.spans WHERE name LIKE 'exception-%' ORDER BY name`,
+        { as: stage().other },
+      );
+      expect(rows).toEqual([
+        ['exception-message', 'it broke'],
+        ['exception-none', ''],
+        ['exception-other', ''],
+        ['exception-whole', 'E: it broke'],
       ]);
     });
   });
