@@ -381,6 +381,19 @@ describe('the sources of an organization', () => {
     expect(JSON.stringify(await storage.workspace(ours).alertSources.list())).not.toContain(secret);
   });
 
+  it('that are removed at that moment get no other secret, and are removed once', async () => {
+    const { id, organizationId, workspace } = await addSource();
+    const outcomes = await Promise.allSettled([
+      sources.remove(organizationId, id, actor),
+      sources.rotate(organizationId, id, actor),
+      sources.remove(organizationId, id, actor),
+    ]);
+    const late = { status: 'rejected', reason: expect.objectContaining({ code: 'not_found' }) };
+    expect(outcomes).toEqual([{ status: 'fulfilled', value: undefined }, late, late]);
+    const records = (await workspace.audit.list({ limit: 100 })).filter(({ target }) => target === id);
+    expect(records.map(({ event }) => event)).toEqual(['alert_source.removed', 'alert_source.created']);
+  });
+
   it('have a plugin that is configured, and a secret that is one', async () => {
     const [organizationId] = organizations;
     if (organizationId === undefined) throw new Error('no organization');

@@ -66,7 +66,7 @@ export function createAlertSources(options: AlertSourcesOptions): AlertSources {
     const name = foldCase(idOrName.trim());
     const all = await storage.workspace(organizationId).alertSources.list();
     const found = all.find(({ id }) => id === idOrName) ?? all.find((source) => foldCase(source.name) === name);
-    if (found === undefined) throw new SightlineError('not_found', 'There is no such alert source.');
+    if (found === undefined) throw noSource();
     return addressed(found);
   }
 
@@ -98,14 +98,15 @@ export function createAlertSources(options: AlertSourcesOptions): AlertSources {
       checkSecret(secret);
       const source = await find(organizationId, idOrName);
       const sealed = seal(source.id, secret);
-      await storage.workspace(organizationId).alertSources.replaceSecret(source.id, sealed);
+      // Somebody else may have removed it meanwhile.
+      if (!(await storage.workspace(organizationId).alertSources.replaceSecret(source.id, sealed))) throw noSource();
       await record(organizationId, 'alert_source.rotated', source.id, actor);
       return { source: { ...source, sealed }, secret };
     },
 
     async remove(organizationId, idOrName, actor) {
       const { id } = await find(organizationId, idOrName);
-      await storage.workspace(organizationId).alertSources.remove(id);
+      if (!(await storage.workspace(organizationId).alertSources.remove(id))) throw noSource();
       await record(organizationId, 'alert_source.removed', id, actor);
     },
 
@@ -115,6 +116,10 @@ export function createAlertSources(options: AlertSourcesOptions): AlertSources {
       return inputs.get(plugin)?.instructions({ url, secret }) ?? '';
     },
   };
+}
+
+function noSource(): SightlineError {
+  return new SightlineError('not_found', 'There is no such alert source.');
 }
 
 /** One that a sender made: long enough not to be guessed, and of what a header can hold. */
