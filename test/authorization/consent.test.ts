@@ -34,6 +34,8 @@ describe('a request that waits for a person', () => {
   const written: string[] = [];
   /** What a second grant waits for. */
   let firstIsThrough = Promise.withResolvers<void>();
+  /** Where set, the first answer is written once another is about to be written, or refused. */
+  let meeting: { readonly other: PromiseWithResolvers<void>; first: boolean } | undefined;
   /** How many have to read the request before any of them goes on. */
   const readers = { wanted: 0, here: 0, all: Promise.withResolvers<void>() };
   const { logger, lines } = recordingLogger();
@@ -44,7 +46,17 @@ describe('a request that waits for a person', () => {
         if (failing.has(artifact.model)) throw new Error('the disk is gone');
         if (artifact.model === 'Grant' && written.includes('Grant')) await firstIsThrough.promise;
         written.push(artifact.model);
+        if (artifact.model === 'Interaction' && meeting !== undefined) {
+          if (!meeting.first) meeting.other.resolve();
+          meeting.first = false;
+          await meeting.other.promise;
+        }
         await artifacts.upsert(artifact);
+      },
+      async consume(model, id, at) {
+        const done = await artifacts.consume(model, id, at);
+        if (!done) meeting?.other.resolve();
+        return done;
       },
       async find(model, id) {
         if (failing.has(`find ${model}`)) throw new Error('the disk is gone');
@@ -63,6 +75,7 @@ describe('a request that waits for a person', () => {
     Object.assign(readers, { wanted: 0, here: 0, all: Promise.withResolvers<void>() });
     lines.length = 0;
     written.length = 0;
+    meeting = undefined;
     firstIsThrough.resolve();
     net = await testInternet();
     world = await openWorld({ network: net, storage: breakable, logger });
@@ -170,6 +183,24 @@ describe('a request that waits for a person', () => {
     expect(await grants()).toHaveLength(1);
     await browser.get(resume);
     expect((await waiting(browser, page)).answer?.location).toContain('code=');
+  });
+
+  it.each([
+    ['allowed twice', (consent: object) => [{ consent }, { consent }]],
+    ['allowed and denied', (consent: object) => [{ consent }, {}]],
+  ])('that is %s at the same moment leaves no grant but the one that a code is issued for', async (_how, bodies) => {
+    const { browser, page, verifier, consent } = await begin();
+    meeting = { other: Promise.withResolvers(), first: true };
+    const answers = await Promise.all(bodies(consent).map((body) => browser.post(page, body)));
+    meeting = undefined;
+    const went = answers.map(locationOf);
+    expect(went).toContain(`${page}?answered`);
+    const resumed = went.find((location) => location.includes('/oauth2/authorize/')) ?? '';
+    await browser.get(resumed);
+    const callback = new URL((await waiting(browser, page)).answer?.location ?? '');
+    const code = callback.searchParams.get('code');
+    if (code !== null) expect((await redeem(world.url, { code, verifier })).status).toBe(200);
+    expect(await grants()).toHaveLength(code === null ? 0 : 1);
   });
 
   it('answered, gives one code, however many times the browser goes on at once', async () => {

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { errors } from 'oidc-provider';
 import type Provider from 'oidc-provider';
 import { z } from 'zod';
-import { SightlineError, type GrantId } from '../../contract/core/index.ts';
+import { hashSecret, SightlineError, type GrantId } from '../../contract/core/index.ts';
 import {
   answeredParam,
   pagePaths,
@@ -11,8 +12,10 @@ import {
   type AuthorizationRequests,
   type Consent,
 } from '../../contract/issuer/index.ts';
+import type { ArtifactRepository } from '../../contract/storage/index.ts';
 import { accountId } from './claims.ts';
 import type { Clients } from './clients/index.ts';
+import type { Reach } from './error-page.ts';
 import type { GrantRecords } from './grant-records.ts';
 import { knownScopes } from './scopes.ts';
 
@@ -28,6 +31,10 @@ interface ConsentOptions {
   /** The MCP endpoint. */
   readonly resource: string;
   readonly clients: Pick<Clients, 'describe' | 'markUsed'>;
+  /** A function, since storage may open after construction. */
+  readonly artifacts: () => ArtifactRepository;
+  readonly reach: Reach;
+  readonly now: () => Date;
 }
 
 const paramsSchema = z.object({ client_id: z.string(), redirect_uri: z.url(), scope: z.string() });
@@ -37,7 +44,7 @@ type Result = Parameters<Provider['interactionResult']>[2];
 
 /** A request is found by the signed cookie of the browser that began it, and by the id in the path of the page. */
 export function createAuthorizationRequests(options: ConsentOptions): AuthorizationRequests {
-  const { issuer, grants, resource, clients } = options;
+  const { issuer, grants, resource, clients, artifacts, reach, now } = options;
 
   async function interactionOf(request: IncomingMessage, response: ServerResponse): Promise<Interaction | undefined> {
     try {
@@ -81,8 +88,30 @@ export function createAuthorizationRequests(options: ConsentOptions): Authorizat
     await grant.save();
   }
 
-  const finish = (request: IncomingMessage, response: ServerResponse, result: Result) =>
-    options.provider().interactionResult(request, response, result, { mergeWithLastSubmission: false });
+  /** Undefined where another answer, in whatever process, was first: the library would write this one over it. */
+  async function finish(request: IncomingMessage, response: ServerResponse, { uid, exp }: Interaction, result: Result) {
+    const [model, id] = ['Answer', hashSecret(uid)] as const;
+    await reach(artifacts().upsert({ model, id, payload: '{}', expiresAt: new Date(exp * 1_000) }));
+    if (!(await reach(artifacts().consume(model, id, now())))) return undefined;
+    try {
+      return await options.provider().interactionResult(request, response, result, { mergeWithLastSubmission: false });
+    } catch (error) {
+      await artifacts()
+        .destroy(model, id)
+        .catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Where the first answer leads, once it is written: its process may have ended before that. */
+  async function afterTheFirst(request: IncomingMessage, response: ServerResponse): Promise<string> {
+    for (let tries = 0; tries < 20; tries += 1) {
+      const interaction = await interactionOf(request, response);
+      if (interaction?.result) return answeredPage(issuer, interaction.uid);
+      await delay(50);
+    }
+    throw ended();
+  }
 
   return {
     find: inOurWords(async (request, response) => {
@@ -102,12 +131,12 @@ export function createAuthorizationRequests(options: ConsentOptions): Authorizat
       try {
         await keepGrant(grantId, asked, { ...consent, scopes: granted });
         await clients.markUsed(client.id);
-        if ((await interactionOf(request, response))?.result) {
-          // A double click: the other one was faster.
-          await grants.end(grantId);
-          return answeredPage(issuer, interaction.uid);
-        }
-        return await finish(request, response, { login: { accountId: accountId(consent) }, consent: { grantId } });
+        const result = { login: { accountId: accountId(consent) }, consent: { grantId } };
+        const location = await finish(request, response, interaction, result);
+        if (location !== undefined) return location;
+        // A double click: the other one was faster.
+        await grants.end(grantId);
+        return await afterTheFirst(request, response);
       } catch (error) {
         // No code is issued, so the grant would be listed among the connected applications but never be usable.
         await grants.end(grantId).catch(() => {});
@@ -118,7 +147,8 @@ export function createAuthorizationRequests(options: ConsentOptions): Authorizat
       const interaction = await interactionOf(request, response);
       if (!interaction) throw ended();
       if (interaction.result) return answeredPage(issuer, interaction.uid);
-      return finish(request, response, { error: 'access_denied', error_description: 'the person said no' });
+      const result = { error: 'access_denied', error_description: 'the person said no' };
+      return (await finish(request, response, interaction, result)) ?? afterTheFirst(request, response);
     }),
   };
 }

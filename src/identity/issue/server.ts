@@ -195,6 +195,9 @@ export function createAuthorizationServer(
       grants,
       resource,
       clients,
+      artifacts: () => storage.directory.artifacts,
+      reach,
+      now,
     }),
     handle(request, response, address) {
       if (address !== undefined) addresses.set(request, address);
