@@ -556,7 +556,11 @@ describe('the command line', () => {
     const whole = z.looseObject({ ok: z.literal(true) });
     await sightlineJson(directory, ['audit', 'verify', file], whole);
     const heads = join(elsewhere, 'heads.json');
-    await writeFile(heads, JSON.stringify(await remotely(whole, 'audit', 'verify')));
+    const verified = await remotely(whole.extend({ heads: z.array(z.looseObject({})).min(1) }), 'audit', 'verify');
+    const [head] = verified.heads;
+    // As many as an instance of years has.
+    const many = Array.from({ length: 20_000 }, () => head);
+    await writeFile(heads, JSON.stringify({ heads: [...verified.heads, ...many] }));
     await remotely(whole.extend({ organizations: z.literal(1) }), 'audit', 'verify', '--org', 'Hooli');
     await remotely(whole, 'audit', 'verify', '--since', heads);
     const sent = await sightline(elsewhere, ['audit', 'verify', file, ...there]);

@@ -24,7 +24,7 @@ export interface AdminHandlerOptions {
 
 /** Of one key. */
 const rate = { perMinute: 600, burst: 120 } as const;
-const maxBodyBytes = 64 * 1_024;
+const usualBodyBytes = 64 * 1_024;
 const base = '/admin/v1';
 const ofLines = { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' } as const;
 
@@ -88,7 +88,7 @@ export function createAdminHandler(options: AdminHandlerOptions) {
       if (inBody && searchParams.size > 0) {
         throw new SightlineError('invalid_argument', 'A POST takes its input in the body; its query must be empty.');
       }
-      const asked = inBody ? await readBody(request) : Object.fromEntries(searchParams);
+      const asked = inBody ? await readBody(request, operation) : Object.fromEntries(searchParams);
       if (Object.keys(asked).some((name) => name in inPath)) {
         throw new SightlineError('invalid_argument', 'A name of the path is in the body or query, too.');
       }
@@ -152,9 +152,14 @@ function decoded(segment: string): string {
   }
 }
 
-async function readBody(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
-  const bytes = await requestWithin(request, maxBodyBytes);
-  if (bytes === undefined) throw new SightlineError('payload_too_large', 'The body is larger than 64 KiB.');
+async function readBody(
+  request: IncomingMessage,
+  { mostBodyBytes = usualBodyBytes }: NamedOperation,
+): Promise<Readonly<Record<string, unknown>>> {
+  const bytes = await requestWithin(request, mostBodyBytes);
+  if (bytes === undefined) {
+    throw new SightlineError('payload_too_large', `The body is larger than ${mostBodyBytes / 1_024} KiB.`);
+  }
   if (bytes.length === 0) return {};
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
     throw new SightlineError('invalid_argument', 'The body must be application/json.');

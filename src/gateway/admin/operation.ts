@@ -54,6 +54,8 @@ interface Described<Input extends z.ZodObject, Output extends z.ZodObject> {
   readonly scope: AdminScope;
   /** Only with a key for all organizations, since it reaches beyond the one that it names. */
   readonly instanceOnly?: boolean;
+  /** Of its body; without it 64 KiB. */
+  readonly mostBodyBytes?: number;
   readonly input: Input;
   readonly output: Output;
 }

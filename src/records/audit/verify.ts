@@ -60,7 +60,10 @@ export interface VerifyOptions {
 
 /** Looks at every record of an organization, while gateways go on writing. */
 export async function verifyAudit(options: VerifyOptions): Promise<Verified> {
-  const { audit, organization, vault, report, known = [] } = options;
+  const { audit, organization, vault, report } = options;
+  const known = new Map(
+    options.known?.flatMap((each) => (each.organization === organization ? [[each.chain, each]] : [])),
+  );
   const seals = auditSeals(vault, organization);
   const { register } = await audit.census();
   const heads: Head[] = [];
@@ -71,18 +74,16 @@ export async function verifyAudit(options: VerifyOptions): Promise<Verified> {
     for (const state of states) {
       missingChains(last, state.number);
       last = state.number;
-      const counted = await verifyChain(options, state);
+      const counted = await verifyChain(options, state, known.get(state.number));
       records += counted.records;
       heads.push(counted.head);
     }
     if (states.length < page) break;
   }
   if (register !== undefined) missingChains(last, register.chains + 1);
-  for (const each of known) {
-    if (each.organization === organization && each.chain > last) {
-      const what = 'the chain is missing that was there at the earlier verification';
-      report({ organization, chain: each.chain, what });
-    }
+  for (const chain of known.keys()) {
+    if (chain <= last) continue;
+    report({ organization, chain, what: 'the chain is missing that was there at the earlier verification' });
   }
   const census = await audit.census();
   const now = census.register;
@@ -109,14 +110,14 @@ export async function verifyAudit(options: VerifyOptions): Promise<Verified> {
 }
 
 async function verifyChain(
-  { audit, organization, vault, report, known = [], onRecord }: VerifyOptions,
+  { audit, organization, vault, report, onRecord }: VerifyOptions,
   first: AuditChainState,
+  earlier: Head | undefined,
 ): Promise<{ readonly records: number; readonly head: Head }> {
   const chain = first.number;
   const seals = auditSeals(vault, organization);
   const root = chainRoot(organization, first);
   const at = { organization, chain, start: first.cut ?? root };
-  const earlier = known.find((each) => each.organization === organization && each.chain === chain);
   const check = new ChainCheck(at, vault, report, earlier);
   let state = first;
   checkCut();
