@@ -130,6 +130,7 @@ describe('a gateway with rules', () => {
     'SELECT count(*) FROM otel.logs WHERE body::INT = 1',
     'SELECT 1 FROM otel.logs ORDER BY body',
     'SELECT event_name::INT FROM otel.logs',
+    "SELECT attributes['event.name'] FROM otel.logs",
     "SELECT attributes['user.email']::INT FROM otel.logs",
     'SHOW ATTRIBUTES FROM otel.logs',
     "SHOW ATTRIBUTES FROM otel.logs LIKE 'http%'",
@@ -166,6 +167,7 @@ function logs(): object {
               eventName: secret,
               body: text(`payment failed for ${secret}`),
               attributes: [
+                { key: 'event.name', value: text(secret) },
                 { key: 'user.email', value: text(email) },
                 { key: 'http.request.header.cookie', value: text(secret) },
               ],

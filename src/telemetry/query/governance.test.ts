@@ -79,7 +79,17 @@ describe('governance', () => {
     expect(attributes(member, 'metrics', { columns: ['deployment_environment'], action: 'hash' })).toEqual([
       ['deployment.environment.name', false, 'hash'],
       ['deployment.environment', false, 'hash'],
+      ['deployment_environment', false, 'hash'],
     ]);
+    // As SigNoz and Google Cloud name the attributes that they are read from.
+    for (const key of ['service_name', 'container_name']) {
+      const told = columns(member, 'logs', { attributes: [key], action: 'deny' });
+      expect(told).toEqual({ service_name: 'deny' });
+    }
+    expect(columns(member, 'logs', { attributes: ['event.*'], action: 'deny' })).toEqual({ event_name: 'deny' });
+    const ofEvents: GovernanceRule = { columns: ['event_name'], action: 'mask' };
+    expect(attributes(member, 'logs', ofEvents)).toEqual([['event.name', false, 'mask']]);
+    expect(attributes(member, 'spans', ofEvents)).toEqual([]);
     const both: GovernanceRule[] = [
       { columns: ['service_name'], action: 'hash' },
       { attributes: ['service.name'], action: 'mask' },

@@ -35,11 +35,15 @@ export interface Governance {
   rulesFor(reader: Reader, organizationId: OrganizationId): ReadRules | undefined;
 }
 
-/** Columns that are copies of a resource attribute: a rule for one holds for the other. */
+/**
+ * Columns that are copies of an attribute: a rule for one holds for the other. With an underscore as SigNoz keeps labels of
+ * metrics, `container_name` where Google Cloud knows no service.
+ */
 const copies: ReadonlyMap<string, readonly string[]> = new Map([
-  ['service_name', ['service.name']],
-  ['service_version', ['service.version']],
-  ['deployment_environment', ['deployment.environment.name', 'deployment.environment']],
+  ['service_name', ['service.name', 'service_name', 'container_name']],
+  ['service_version', ['service.version', 'service_version']],
+  ['deployment_environment', ['deployment.environment.name', 'deployment.environment', 'deployment_environment']],
+  ['event_name', ['event.name']],
 ]);
 
 const strictness = { deny: 3, mask: 2, hash: 1 } as const satisfies Record<RuleAction, number>;
@@ -122,7 +126,7 @@ function compileTable(table: TableName, rules: readonly GovernanceRule[]): Table
     attributes.set(written, { key, prefix, action: stricter(attributes.get(written)?.action, action) });
   };
   for (const { columns: names = [], attributes: keys = [], action } of rules) {
-    for (const name of names) {
+    for (const name of names.filter((each) => known.has(each))) {
       ruleColumn(name, action);
       for (const key of copies.get(name) ?? []) ruleAttribute(key, action);
     }
