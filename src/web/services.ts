@@ -26,7 +26,7 @@ export interface PageServices extends Pick<
   /** How telemetry is sent; `not_found`, with a sentence for the person, where none can be. */
   readonly ingest: (organizationId: OrganizationId) => Promise<IngestDescription>;
   /** When telemetry last came in, and what was refused in the last hour; with what had no valid token, if nobody else sends here. */
-  readonly ingestActivity: (organizationId: OrganizationId) => Promise<IngestActivity>;
+  readonly ingestActivity: (organizationId: OrganizationId, role: Role) => Promise<IngestActivity>;
   readonly telemetry: TelemetryQueries;
   /** Absent where telemetry goes through a company's own collector, or none can be sent. */
   readonly ingestTokens?: Pick<IngestTokens, 'list' | 'rotate' | 'revoke'> | undefined;
@@ -105,7 +105,8 @@ export interface IngestActivity {
   readonly arrival?:
     | {
         readonly at: Date;
-        readonly service: string;
+        /** Undefined where the person may not read it. */
+        readonly service?: string | undefined;
         /** From there until it could be queried, the last time; undefined where none was measured. */
         readonly lagMs?: number | undefined;
       }

@@ -132,7 +132,7 @@ export const frontWiring: Wiring<FrontParts> = {
       signIn: issuer.signIn,
       authorizationRequests: issuer.authorizationRequests,
       ingest: async (organizationId) => describeIngest(await ingest.config(organizationId)),
-      ingestActivity: (organizationId) => organizationActivity(cradle, organizationId),
+      ingestActivity: (organizationId, role) => organizationActivity(cradle, organizationId, role),
       ingestTokens: sink && ingestTokens,
       telemetry: queriesOfPages(cradle.mcp, cradle.telemetry.dialect),
       clients,

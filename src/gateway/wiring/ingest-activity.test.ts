@@ -5,8 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { silentLogger } from '../../../test/contract/host.ts';
 import { emptyStore } from '../../../test/support/stores.ts';
 import { newId, type OrganizationId } from '../../contract/core/index.ts';
+import type { Role } from '../../contract/issuer/index.ts';
 import type { Storage } from '../../contract/storage/index.ts';
 import type { TelemetrySink } from '../../contract/telemetry/index.ts';
+import type { GovernanceRule } from '../../telemetry/query/governance.ts';
 import { ActivityLog } from '../../telemetry/ingest/activity.ts';
 import { activityFinding, crowdingFinding, organizationActivity } from './ingest-activity.ts';
 
@@ -26,6 +28,11 @@ describe('organizations that send at once', () => {
     yesterday.arrived(newId('org'), 'old');
     for (const each of [log, yesterday]) await each.stop();
   });
+  const foundation = (...rules: readonly GovernanceRule[]) => ({
+    dataDirectory,
+    now: () => new Date(),
+    config: { governance: { rules } },
+  });
   afterAll(async () => {
     await storage.stop();
     await store.cleanup();
@@ -44,14 +51,24 @@ describe('organizations that send at once', () => {
   it('are said on the page of each, and not how many or who they are', async () => {
     const of = async (sink: Pick<TelemetrySink, 'atOnce'>, id = acme) => {
       if (id === undefined) throw new Error('no organization');
-      const foundation = { dataDirectory, now: () => new Date() };
-      return await organizationActivity({ storage, sink, foundation }, id);
+      return await organizationActivity({ storage, sink, foundation: foundation() }, id, 'member');
     };
     expect((await of({ atOnce: 2 })).crowded).toBeUndefined();
     expect((await of({})).crowded).toBeUndefined();
     const { crowded } = await of({ atOnce: 1 });
     expect(crowded).toMatch(/More organizations send at once/);
     expect(crowded).not.toMatch(/\b[12]\b|org_/);
+  });
+
+  it('are named by their service to those alone who may read it', async () => {
+    if (acme === undefined) throw new Error('no organization');
+    const rules: readonly GovernanceRule[] = [
+      { roles: ['member'], tables: ['logs'], attributes: ['service.*'], action: 'mask' },
+    ];
+    const seen = async (role: Role) =>
+      (await organizationActivity({ storage, sink: undefined, foundation: foundation(...rules) }, acme, role)).arrival;
+    expect(await seen('admin')).toMatchObject({ at: expect.any(Date), service: 'shop' });
+    expect(await seen('member')).toEqual({ at: expect.any(Date) });
   });
 });
 

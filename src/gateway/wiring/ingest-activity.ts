@@ -1,26 +1,34 @@
 import type { OrganizationId } from '../../contract/core/index.ts';
+import type { Role } from '../../contract/issuer/index.ts';
 import type { Finding, TelemetrySink } from '../../contract/telemetry/index.ts';
 import type { Storage } from '../../contract/storage/index.ts';
 import { readActivity, type IngestActivity as Recorded } from '../../telemetry/ingest/activity.ts';
+import { isRuled, type GovernanceRule } from '../../telemetry/query/governance.ts';
 import type { IngestActivity } from '../../web/services.ts';
 
 interface Place {
   readonly storage: Storage;
   readonly sink: Pick<TelemetrySink, 'atOnce'> | undefined;
-  readonly foundation: { readonly dataDirectory: string; readonly now: () => Date };
+  readonly foundation: {
+    readonly dataDirectory: string;
+    readonly now: () => Date;
+    readonly config: { readonly governance: { readonly rules: readonly GovernanceRule[] } };
+  };
 }
 
-/** What had no valid token is shown to an organization only if it is the only one: it may be another's. */
+/** For a person of this role. What had no valid token is shown to an organization only if it is the only one: it may be another's. */
 export async function organizationActivity(
   { storage, sink, foundation }: Place,
   id: OrganizationId,
+  role: Role,
 ): Promise<IngestActivity> {
   const now = foundation.now();
   const { arrivals, refusals } = await readActivity(foundation.dataDirectory, now);
   const isAlone = (await storage.directory.organizations()).length === 1;
-  const arrival = arrivals[id];
+  const { at, service, ...arrival } = arrivals[id] ?? {};
+  const isRead = !isRuled('service_name', { kind: 'user', role }, foundation.config.governance.rules);
   return {
-    arrival: arrival && { ...arrival, at: new Date(arrival.at) },
+    arrival: at === undefined ? undefined : { ...arrival, at: new Date(at), ...(isRead && { service }) },
     refusals: refusals
       .filter(({ organization }) => organization === id || (isAlone && organization === undefined))
       .map(({ reason, userAgent, count, last }) => ({ reason, userAgent, count, last: new Date(last) })),

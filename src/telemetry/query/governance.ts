@@ -93,6 +93,12 @@ export function readableTable(table: LogicalTable, rules: ReadRules | undefined)
   return { ...table, columns };
 }
 
+/** Whether this reader may not read the column as it is, in one of the tables at least. */
+export function isRuled(column: string, reader: Reader, rules: readonly GovernanceRule[]): boolean {
+  const tables = compile(rules.filter((rule) => holds(rule, reader)));
+  return tables !== undefined && tableNames.some((table) => tables[table].columns.has(column));
+}
+
 /** Whether one of the tables has the column and this reader may not read it. */
 export function isDenied(column: string, tables: readonly TableName[], rules: ReadRules | undefined): boolean {
   return rules !== undefined && tables.some((table) => rules.tables[table].columns.get(column) === 'deny');

@@ -42,7 +42,7 @@ GROUP BY service_name`,
 
 async function view(visit: MemberVisit, services: PageServices, counted: QueryAnswer | undefined): Promise<View> {
   const ours = services.ingestTokens !== undefined;
-  const activity = ours ? await services.ingestActivity(visit.organization.id) : undefined;
+  const activity = ours ? await services.ingestActivity(visit.organization.id, visit.role) : undefined;
   const { to } = visit;
   const nothingCame = activity?.arrival === undefined;
   const isEmpty = counted === undefined ? activity !== undefined && nothingCame : isNone(counted) && nothingCame;
@@ -66,8 +66,11 @@ function arrivalHtml({ arrival, crowded }: IngestActivity): Html {
   ${
     arrival &&
     html`<p>
-      Telemetry last came in ${moment(arrival.at)} from
-      ${arrival.service === '' ? 'a service without a name' : html`<code>${arrival.service}</code>`}.
+      Telemetry last came in
+      ${moment(arrival.at)}${
+        arrival.service !== undefined &&
+        html` from ${arrival.service === '' ? 'a service without a name' : html`<code>${arrival.service}</code>`}`
+      }.
       ${arrival.lagMs !== undefined && `What came in could be queried ${seconds(arrival.lagMs)} later.`}
     </p>`
   }`;
