@@ -18,14 +18,12 @@ export function quoteName(name: string): string {
 }
 
 /** Names that were not found, so that the pipeline, which knows the statement's tables, can say more than a plugin could. */
-const unknownColumns = new WeakMap<SightlineError, string>();
+const unknownNames = new WeakMap<SightlineError, string>();
 
-/** The name that an error of `unknownColumn` is about. */
-export function unknownColumnOf(error: SightlineError): string | undefined {
-  return unknownColumns.get(error);
+/** The name that an error of `unknownColumn` or `unknownTable` is about. */
+export function unknownNameOf(error: SightlineError): string | undefined {
+  return unknownNames.get(error);
 }
-
-const allTables = tableNames.map((table) => `otel.${table}`).join(', ');
 
 /** What every telemetry plugin says in the same words: see the contract. */
 export const sqlHelpers: SqlHelpers = {
@@ -33,11 +31,12 @@ export const sqlHelpers: SqlHelpers = {
   nearest,
   refuse: (code, message, details) => new SightlineError(code, message, details),
   unknownTable(name, details) {
-    const [near] = nearest(lastPart(name), tableNames);
-    return new SightlineError('unknown_table', `There is no table ${quoteName(name)}.`, {
-      hint: `${near === undefined ? '' : `Did you mean otel.${near}? `}The tables are ${allTables}.`,
+    const error = new SightlineError('unknown_table', `There is no table ${quoteName(name)}.`, {
+      hint: tableHint(name, tableNames),
       ...details,
     });
+    unknownNames.set(error, name);
+    return error;
   },
   unknownFunction(name, functions, details) {
     const near = nearestFunctions(name, functions);
@@ -58,11 +57,18 @@ export const sqlHelpers: SqlHelpers = {
       hint: columnHint(name, tables, undefined),
       ...details,
     });
-    unknownColumns.set(error, name);
+    unknownNames.set(error, name);
     return error;
   },
   treeWalk,
 };
+
+/** The nearest table and all there are. */
+export function tableHint(name: string, tables: readonly TableName[]): string {
+  const [near] = nearest(lastPart(name), tables);
+  const list = tables.map((table) => `otel.${table}`).join(', ');
+  return `${near === undefined ? '' : `Did you mean otel.${near}? `}The tables are ${list}.`;
+}
 
 /** The nearest columns and all there are, without those that the rules deny. */
 export function columnHint(name: string, tables: readonly TableName[], rules: ReadRules | undefined): string {

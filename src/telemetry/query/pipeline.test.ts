@@ -10,6 +10,7 @@ import {
   type StatementBinding,
   type Telemetry,
 } from '../../contract/telemetry/index.ts';
+import { sqlHelpers } from './helpers.ts';
 import { createQueryPipeline, defaultPipelineLimits, type PipelineLimits } from './pipeline.ts';
 import type { QueryRequest } from './request.ts';
 import type { QueryResult } from './result.ts';
@@ -687,6 +688,18 @@ describe('service commands', () => {
     const error = await failure(run({ dialect: partial }, { sql: 'DESCRIBE otel.metrics' }));
     expect(error).toMatchObject({ code: 'unknown_table', hint: 'It has otel.spans, otel.logs.' });
   });
+
+  it.each(['DESCRIBE otel.metric', 'DESCRIBE app.metric', 'SELECT * FROM metric'])(
+    'list for %s the tables that the warehouse has',
+    async (sql) => {
+      const partial = { ...dialect, tables: [otelTables.spans, otelTables.logs] };
+      const check = () => {
+        throw sqlHelpers.unknownTable('metric', { cause: new Error('Catalog Error') });
+      };
+      const error = await failure(run({ dialect: partial, check }, { sql }));
+      expect(error).toMatchObject({ code: 'unknown_table', hint: 'The tables are otel.spans, otel.logs.' });
+    },
+  );
 
   it('keep attribute keys for a minute, an organization and window apart', async () => {
     let time = now.getTime();

@@ -4,7 +4,7 @@ import { attributeAdvice } from './catalog.ts';
 import { cautionsOf, heed } from './cautions.ts';
 import { isDenied, readableTable } from './governance.ts';
 import { cureHabits } from './habits/index.ts';
-import { columnHint, lastPart, quoteName, sqlHelpers, unknownColumnOf } from './helpers.ts';
+import { columnHint, lastPart, quoteName, tableHint, unknownNameOf } from './helpers.ts';
 import type { QueryWindow } from './result.ts';
 
 /** Where a statement was when it failed, as far as a better error needs it. */
@@ -30,7 +30,7 @@ export function repair(error: SightlineError, query: FailedQuery): SightlineErro
     case 'query_memory':
       return withLessTime(error, query);
     case 'unknown_table':
-      return cured(error, query, error.hint ?? sqlHelpers.unknownTable('').hint);
+      return cured(error, query, unknownTable(error, query));
     case 'unknown_column':
       return unknownColumn(error, query);
     case 'sql_failed': {
@@ -89,10 +89,16 @@ export function timedOut(query: FailedQuery, cause?: unknown): SightlineError {
   );
 }
 
+function unknownTable(error: SightlineError, { dialect }: FailedQuery): string {
+  const name = unknownNameOf(error);
+  const tables = dialect.tables.map((table) => table.name);
+  return name === undefined && error.hint !== undefined ? error.hint : tableHint(name ?? '', tables);
+}
+
 function unknownColumn(error: SightlineError, query: FailedQuery): SightlineError {
   const { dialect, tables = [], rules } = query;
   const attributes = `${attributeAdvice(dialect)} SHOW ATTRIBUTES FROM otel.${tables[0] ?? 'spans'} lists them.`;
-  const name = unknownColumnOf(error);
+  const name = unknownNameOf(error);
   if (name !== undefined && isDenied(lastPart(name).toLowerCase(), tables, rules)) {
     const denied = copy(error, {
       message: `Your role may not read the column ${quoteName(name)}.`,

@@ -1,5 +1,5 @@
 import { SightlineError } from '../../contract/core/index.ts';
-import { quoteName } from './helpers.ts';
+import { sqlHelpers } from './helpers.ts';
 
 /** Statements that the service answers itself, in the same way on every warehouse. */
 export type ServiceCommand =
@@ -179,9 +179,7 @@ function parseTable(words: readonly Token[], at: number): { readonly name: strin
   const second = identifier(words[at + 2]);
   if (second === undefined) return undefined;
   if (first.toLowerCase() !== 'otel') {
-    throw new SightlineError('unknown_table', `There is no table ${quoteName(`${first}.${second}`)}.`, {
-      hint: 'The tables are otel.spans, otel.metrics, otel.logs.',
-    });
+    throw sqlHelpers.unknownTable(`${first}.${second}`);
   }
   return { name: second, next: at + 3 };
 }
