@@ -86,6 +86,18 @@ describe('people on the command line', () => {
     expect((await box.run('user', 'disable', 'nobody@example.com')).code).toBe(1);
   });
 
+  it('are listed though they are of no organization, so that they can be locked out', async () => {
+    const { id } = answer(z.looseObject({ id: z.string() }), await create('--json'));
+    await box.run('org', 'delete', 'Acme', '--yes');
+    const listed = await box.run('user', 'list', '--json');
+    const alone = { id, email: 'ada@example.com', name: 'ada@example.com', org: null, role: null, enabled: true };
+    expect(answer(z.array(z.unknown()), listed)).toEqual([alone]);
+    await box.run('user', 'disable', 'ada@example.com');
+    expect((await box.run('user', 'list')).stdout).toMatch(
+      /^ada@example.com +ada@example.com +– +– \(disabled\) +usr_/m,
+    );
+  });
+
   it('are invited by a link, unless they are members', async () => {
     const shape = z.strictObject({
       id: z.string().regex(/^invt_/),

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { operations } from '../gateway/admin/index.ts';
 import { SightlineError } from '../contract/core/index.ts';
 import { roles, type Role } from '../contract/issuer/index.ts';
-import { actOnAdmin } from './admin.ts';
+import { actOnAdmin, type Admin } from './admin.ts';
 import { notMade, orgShape, type Register } from './command.ts';
 import { showRows } from './output.ts';
 
@@ -130,20 +130,40 @@ export const register: Register = (program, output, summary) => {
     .description('list people')
     .option('--org <name>', 'only those of this organization');
   actOnAdmin(list, output, orgShape, async ({ admin, options }) => {
-    const rows: { id: string; email: string; name: string; org: string; role: string; enabled: boolean }[] = [];
+    const rows: (Account & { org: string | null; role: string | null })[] = [];
     for (const { id: organization, name: org } of await admin.organizations(options.org)) {
       const { items } = await admin.perform(operations.listPeople, {}, organization);
       rows.push(...items.map(({ id, email, name, role, enabled }) => ({ id, email, name, org, role, enabled })));
     }
+    const alone = options.org === undefined ? await peopleOfNone(admin) : [];
+    rows.push(...alone.map(({ id, email, name, enabled }) => ({ id, email, name, org: null, role: null, enabled })));
     showRows(
       output,
       rows,
       ['email', 'name', 'organization', 'role', 'id'],
-      ({ id, email, name, org, role, enabled }) => [email, name, org, enabled ? role : `${role} (disabled)`, id],
+      ({ id, email, name, org, role, enabled }) => [
+        email,
+        name,
+        org ?? '–',
+        `${role ?? '–'}${enabled ? '' : ' (disabled)'}`,
+        id,
+      ],
       'There is nobody yet. Make an account with: sightline user create',
     );
   });
 };
+
+type Account = z.output<typeof operations.listPeopleOfNone.output>['items'][number];
+
+/** Which a key for one organization may not ask for. */
+async function peopleOfNone(admin: Admin): Promise<readonly Account[]> {
+  try {
+    return (await admin.perform(operations.listPeopleOfNone, {})).items;
+  } catch (error) {
+    if (error instanceof SightlineError && error.code === 'forbidden') return [];
+    throw error;
+  }
+}
 
 function passwordLines(email: string, url: string): readonly string[] {
   return [`With this link ${email} sets a password. It works once and for an hour:`, url];

@@ -448,6 +448,10 @@ describe('the OpenAPI document', () => {
       id: bob['id'],
       organizations: [{ id: organization, name: 'Initech', role: 'member' }],
     });
+    const carl = await call('createPerson', here, { email: 'carl@initech.example' });
+    await call('removePerson', { ...here, person: carl['id'] });
+    const alone = { id: carl['id'], email: 'carl@initech.example', name: 'carl@initech.example', enabled: true };
+    expect(await call('listPeopleOfNone')).toEqual({ items: [alone] });
     const about = String(await ask('exportPerson', { person: bob['id'] }));
     expect(about).toMatch(/^\{"type":"account","id":"usr_/);
     expect(about).toContain('"event":"person.joined"');
@@ -536,6 +540,7 @@ describe('the command line', () => {
     const bob = 'bob@globex.example';
     await remotely(answer, 'user', 'create', '--email', bob, '--org', 'Globex');
     await both(kept, 'user', 'delete', bob);
+    await both(lists, 'user', 'list');
     const about = join(elsewhere, 'bob.jsonl');
     await remotely(answer, 'user', 'export', bob, about);
     expect(await readFile(about, 'utf8')).toMatch(/^\{"type":"account".*bob@globex.example/);
@@ -589,6 +594,8 @@ describe('the command line', () => {
       await asked(gateway.url, secret, 'key', 'create', '--org', 'Acme', '--name', 'x', '--scopes', 'all'),
     ).toContain('insufficient_scope');
     expect(await asked(gateway.url, secret, 'key', 'list', '--org', 'Globex')).toContain('not_found');
+    const ours = await sightlineJson(elsewhere, ['user', 'list', '--url', gateway.url, '--token', secret], lists);
+    expect(ours.filter((person) => person['org'] !== 'Acme')).toEqual([]);
     expect(await asked(gateway.url, 'ads_wrong', 'org', 'list')).toContain('invalid_token');
     expect(await asked(gateway.url, undefined, 'org', 'list')).toContain('needs an admin key');
     expect(await asked('http://gateway.example', secret, 'org', 'list')).toContain('with https');

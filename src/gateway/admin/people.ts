@@ -40,6 +40,23 @@ export const peopleOperations = {
       };
     },
   }),
+  listPeopleOfNone: ofInstance({
+    method: 'get',
+    path: '/people',
+    summary: 'People who are in no organization, or only in deleted ones',
+    scope: 'admin:read',
+    instanceOnly: true,
+    input: none,
+    output: z.object({ items: z.array(person.omit({ role: true })) }),
+    async run({ services: { people, storage } }) {
+      const members = new Set<string>();
+      for (const organization of await storage.directory.organizations()) {
+        for (const { user } of await people.members(organization.id)) members.add(user.id);
+      }
+      const alone = (await storage.directory.users()).filter(({ id }) => !members.has(id));
+      return { items: alone.map(({ id, email: address, name, enabled }) => ({ id, email: address, name, enabled })) };
+    },
+  }),
   createPerson: ofOrganization({
     method: 'post',
     path: '/people',
