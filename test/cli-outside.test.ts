@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
+import { newId } from '../src/contract/core/index.ts';
 import { expired, selfSigned, type Certificate } from './support/certificate.ts';
 import { listen } from './support/listen.ts';
 import { Sandbox } from './support/cli.ts';
@@ -114,6 +115,28 @@ describe('what lies outside the gateway', () => {
       expect(ended.stdout + ended.stderr).not.toContain('not-to-be-said');
     } finally {
       proxy.close();
+    }
+  });
+
+  it.each([
+    ['key list', '/keys'],
+    ['ingest tokens', '/ingest/tokens'],
+    ['scim list', '/scim-tokens'],
+  ])('looks up the members for %s only where it prints them', async (command, route) => {
+    const asked: string[] = [];
+    const organization = { id: newId('org'), name: 'Acme', created_at: '2026-03-01T12:00:00Z' };
+    const stranger = createServer(({ url = '' }, response) => {
+      asked.push(url.replace(/^.*org_[^/]*/, ''));
+      response.end(JSON.stringify({ items: url.endsWith('/organizations') ? [organization] : [] }));
+    });
+    const there = ['--url', `http://127.0.0.1:${await listen(stranger)}`, '--token', 'x'];
+    try {
+      expect((await box.run(...command.split(' '), '--json', ...there)).stdout).toBe('[]\n');
+      expect(asked.filter((path) => !path.endsWith('/organizations'))).toEqual([route]);
+      await box.run(...command.split(' '), ...there);
+      expect(asked).toContain('/people');
+    } finally {
+      stranger.close();
     }
   });
 

@@ -67,10 +67,14 @@ export function actOnAdmin<Shape extends z.ZodType>(
   act(command, output, options, (call) => onAdmin(command, call, action));
 }
 
-/** Who made something, as a list shows it: members by their address, anybody else by what is kept of them. */
-export async function authorsOf(admin: Admin, org: string | undefined): Promise<(id: string | null) => string> {
+/** Who made something, as a table shows it: members by their address, anybody else by what is kept of them. */
+export async function authorsOf(
+  { json }: Output,
+  admin: Admin,
+  org: string | undefined,
+): Promise<(id: string | null) => string> {
   const addresses = new Map<string, string>();
-  for (const { id: organization } of await admin.organizations(org)) {
+  for (const { id: organization } of json ? [] : await admin.organizations(org)) {
     const { items } = await admin.perform(operations.listPeople, {}, organization);
     for (const { id, email } of items) addresses.set(id, email);
   }

@@ -53,7 +53,7 @@ export const register: Register = (program, output, summary) => {
   const tokens = orgCommand(group, 'tokens', 'list the valid ingest tokens');
   actOnAdmin(tokens, output, orgShape, async ({ admin, options: { org } }) => {
     const { items: rows } = await admin.perform(operations.listIngestTokens, {}, org);
-    const authorOf = await authorsOf(admin, org);
+    const authorOf = await authorsOf(output, admin, org);
     showRows(
       output,
       rows,

@@ -31,7 +31,7 @@ export const register: Register = (program, output, summary) => {
     .option('--org <name>', 'only those of this organization');
   actOnAdmin(list, output, orgShape, async ({ admin, options }) => {
     const rows = await keysOf(admin, options.org);
-    const authorOf = await authorsOf(admin, options.org);
+    const authorOf = await authorsOf(output, admin, options.org);
     showRows(
       output,
       rows,

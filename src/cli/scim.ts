@@ -24,7 +24,7 @@ export const register: Register = (program, output, summary) => {
   const list = orgCommand(group, 'list', 'list the tokens');
   actOnAdmin(list, output, orgShape, async ({ admin, options: { org } }) => {
     const { items: rows } = await admin.perform(operations.listScimTokens, {}, org);
-    const authorOf = await authorsOf(admin, org);
+    const authorOf = await authorsOf(output, admin, org);
     showRows(
       output,
       rows,
