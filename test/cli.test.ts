@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -512,6 +513,17 @@ describe('doctor', () => {
     expect(found.code).toBe(1);
     expect(found.stdout).toMatch(/FAIL +master key.+mode 0644/);
     expect(found.stdout).toContain('chmod 600');
+  });
+
+  it('fails under a master key of another storage, as every command does that could write with it', async () => {
+    await box.serve('--no-demo');
+    const other = { SIGHTLINE_MASTER_KEY: randomBytes(32).toString('base64url') };
+    const wrong = (...args: string[]) => box.start([...args, '--data', box.data], other).ended;
+    const made = await wrong('user', 'create', '--email', 'ada@example.com', '--org', 'default');
+    expect([made.code, made.stderr]).toEqual([3, expect.stringContaining('Put back the master key')]);
+    expect((await wrong('doctor')).stdout).toMatch(/FAIL +storage +The master key does not open/);
+    expect((await wrong('migrate')).code).toBe(0);
+    expect((await box.run('audit', 'verify')).code).toBe(0);
   });
 
   it('takes an empty SIGHTLINE_MASTER_KEY for none, as the gateway does', async () => {

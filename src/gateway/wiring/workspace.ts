@@ -1,4 +1,5 @@
 import { createAlertSources, type AlertSources } from '../../incidents/alerts/sources.ts';
+import { openSigningKey } from '../../identity/issue/signing-keys.ts';
 import { createApiKeys, type ApiKeys } from '../../identity/verify/api-keys.ts';
 import { createIngestTokens, type IngestTokens } from '../../identity/verify/ingest-tokens.ts';
 import { createScimTokens, type ScimTokens } from '../../identity/verify/scim-tokens.ts';
@@ -90,11 +91,22 @@ export async function planMigration(settings: Settings): Promise<MigrationPlan> 
   }
 }
 
+/** Without serving. Nothing is sealed, so any master key will do. */
+export async function migrateStorage(settings: Settings): Promise<MigrationReport> {
+  const storage = await createStorage(await layFoundation(settings));
+  try {
+    return await storage.migrate();
+  } finally {
+    await storage.stop();
+  }
+}
+
+/** Throws `config_invalid` under a master key that does not open the signing keys: what it sealed would be no seal. */
 export async function openWorkspace(settings: Settings): Promise<OpenWorkspace> {
   const foundation = await layFoundation(settings);
   const { now, vault, dataDirectory, logger, config } = foundation;
   const storage = await createStorage(foundation);
-  const migrations = await opened(storage);
+  const migrations = await opened(storage, vault);
   const ingestTokens = createIngestTokens({ storage, vault });
   const runningGateway = async (): Promise<Holder | undefined> => {
     const holder = readHolder(dataDirectory);
@@ -127,10 +139,11 @@ export async function openWorkspace(settings: Settings): Promise<OpenWorkspace> 
 }
 
 /** What its start had to migrate. */
-async function opened(storage: Storage): Promise<MigrationReport> {
+async function opened(storage: Storage, vault: Vault): Promise<MigrationReport> {
   try {
     const migrations = await storage.migrate();
     await storage.start(AbortSignal.timeout(30_000));
+    for (const record of await storage.directory.signingKeys()) await openSigningKey(record, vault);
     return migrations;
   } catch (error) {
     await storage.stop();

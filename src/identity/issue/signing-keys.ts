@@ -218,7 +218,7 @@ async function newSigningKey(
 }
 
 /** Throws `config_invalid` when the master key is not the one it was sealed with, or the record was tampered with. */
-async function openSigningKey(record: SigningKeyRecord, vault: Vault): Promise<PrivateJwk> {
+export async function openSigningKey(record: SigningKeyRecord, vault: Vault): Promise<PrivateJwk> {
   try {
     const text = Buffer.from(vault.open(record.sealedPrivateJwk, context(record.kid))).toString();
     const jwk = privateJwk.parse(JSON.parse(text));
