@@ -31,7 +31,9 @@ export async function* directly(
   const placed = placeWindows(asked, sent, { references: [] });
   const { last } = sent;
   if (placed === undefined || last === undefined) {
-    return asks.kind === 'investigation' ? undefined : `${nothingSent(asked, sent, notebook).headline}.`;
+    if (asks.kind === 'investigation') return undefined;
+    const { headline, nextSteps } = nothingSent(asked, sent, notebook);
+    return `${headline}. ${nextSteps.join(' ')}`;
   }
   const known = sent.services.map(({ name }) => name);
   const isTimed = asks.kind === 'count' || readTimeRange(text, assignment.askedAt) !== undefined;

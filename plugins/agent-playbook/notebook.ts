@@ -81,7 +81,7 @@ export interface Notebook {
 
 export type Noted = Pick<
   InvestigationStep,
-  'evidence_id' | 'question' | 'sql' | 'observation' | 'verdict' | 'window' | 'columns' | 'rows'
+  'evidence_id' | 'question' | 'sql' | 'observation' | 'verdict' | 'window' | 'columns' | 'rows' | 'error'
 >;
 
 type Recorded = NewStep & Pick<InvestigationStep, 'evidence_id'>;

@@ -165,7 +165,7 @@ export function nothingSent(asked: Asked, sent: Coverage, notebook: Notebook): R
       category: 'no_telemetry',
       service: '',
       confidence: 'none',
-      claims: [claim(headline, [sent.evidenceId])],
+      claims: [claim(headline, sent.failed ? [] : [sent.evidenceId])],
       not_checked: [...notebook.unanswered, ...neverChecked],
     },
     headline,

@@ -308,15 +308,29 @@ export function isQuiet({ conclusion: { claims, onset } }: Found): boolean {
   return onset === undefined && !claims.some(({ text }) => isMissing.test(text));
 }
 
+/** That nothing could be told, as there was no telemetry to read or it could not be read; undefined where there was. */
+export function unknown({ conclusion: { service, category, claims }, steps }: Found): string | undefined {
+  if (service !== '') return undefined;
+  const [why] = claims;
+  if (category === 'no_telemetry' && why !== undefined)
+    return `${why.text} So nothing is known; \`look again\` tries anew.`;
+  const isUnread = steps.some(({ error }) => error !== undefined) && claims.every(({ text }) => isNone.test(text));
+  return isUnread && claims.length < 2
+    ? 'Not all of the telemetry could be read, so whether anything is wrong is not known; `look again` tries anew.'
+    : undefined;
+}
+
+const isNone = /^No operation (?:fails|is slower)/;
+
 /** Why there is nothing to say about the trouble; undefined where there is some. */
-export function nothing({
-  conclusion: { root_cause: cause, service, category, window, claims },
-}: Found): string | undefined {
+export function nothing(found: Found): string | undefined {
+  const { root_cause: cause, service, window, claims } = found.conclusion;
   if (service !== '') return undefined;
   const when = window ? ` ${between({ start: new Date(window.start), end: new Date(window.end) })}` : '';
-  if (category === 'no_telemetry') return `There is no telemetry${when}, so nothing was found.`;
   if (cause !== '') return `No cause was found${when}. ${cause}`;
-  const isWell = claims.filter(({ text }) => /^No operation (?:fails|is slower)/.test(text)).length === 2;
+  const left = unknown(found);
+  if (left !== undefined) return left;
+  const isWell = claims.filter(({ text }) => isNone.test(text)).length === 2;
   if (!isWell) return `Nothing was found that is the cause of anything${when}.`;
   const missing = claims.filter(({ text }) => isMissing.test(text)).map(({ text }) => text);
   if (missing.length > 0) return `No operation fails more or is slower than before${when}, but: ${missing.join(' ')}`;

@@ -23,6 +23,7 @@ import {
   outside,
   sinceThen,
   stepOn,
+  unknown,
   worseOf,
   type Found,
   type Look,
@@ -42,6 +43,9 @@ const restsOnFindings: ReadonlySet<Asks['kind']> = new Set([
   'queries',
   'unchecked',
 ]);
+
+/** To these there is no answer of their own where nothing could be read. */
+const resting: ReadonlySet<Asks['kind']> = new Set(['onset', 'advice', 'summary', 'state', 'affected']);
 
 export function needsFindings({ kind }: Asks): boolean {
   return restsOnFindings.has(kind);
@@ -68,6 +72,10 @@ export async function* reply(asks: Asks, look: Look): Step<string | undefined> {
   }
   const { found } = look;
   if (found === undefined) return undefined;
+  if (resting.has(asks.kind)) {
+    const none = unknown(found);
+    if (none !== undefined) return none;
+  }
   switch (asks.kind) {
     case 'onset':
       return yield* onset(look, found);

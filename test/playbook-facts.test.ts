@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import plugin from '../plugins/agent-playbook/index.ts';
+import { Harness, newOrganization, type Row } from '../plugins/telemetry-duckdb/support/harness.ts';
+import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
+import { silentLogger, testHost } from './contract/host.ts';
+import { SightlineError } from '../src/contract/core/index.ts';
+import type { Agent } from '../src/contract/agent/index.ts';
+import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
+import { Conversation } from './support/chat.ts';
+import { makeTraffic, type Traffic } from './support/traffic.ts';
+
+/** What is asked of services without spans, of telemetry that is late, and of a warehouse in trouble. */
+const noon = new Date('2026-03-01T12:00:00Z');
+const ago = (minutes: number): Date => new Date(noon.getTime() - minutes * 60_000);
+const quiet = makeTraffic(ago(120), noon, { kind: 'none', from: noon, to: noon });
+
+let harness: Harness;
+let agent: Agent;
+/** Queries that the warehouse does not answer. */
+let unread: (sql: string) => boolean = () => false;
+
+beforeAll(async () => {
+  harness = await Harness.start();
+  const pipeline = createQueryPipeline({ telemetry: harness.telemetry, logger: silentLogger, now: () => noon });
+  const query = agentQuery(pipeline);
+  agent = plugin.create(
+    {},
+    {
+      ...testHost(harness.directory),
+      dialect: harness.telemetry.dialect,
+      query: (organization, sql, options) =>
+        unread(sql)
+          ? Promise.reject(new SightlineError('query_timeout', 'The query took too long.'))
+          : query(organization, sql, options),
+    },
+  );
+});
+
+afterAll(() => harness.stop());
+
+async function chatOn({ spans, logs }: Traffic, metrics: readonly Row[] = []): Promise<Conversation> {
+  const organization = newOrganization();
+  await harness.load(organization, 'spans', spans);
+  await harness.load(organization, 'logs', logs);
+  if (metrics.length > 0) await harness.load(organization, 'metrics', metrics);
+  return new Conversation(agent, organization, noon);
+}
+
+/** Every half minute of two hours, until so many minutes ago. */
+function lines(service: string, severity: (minute: number) => number, until = 0): readonly Row[] {
+  return Array.from({ length: 240 - 2 * until }, (_, index) => ({
+    time: ago(120 - index / 2),
+    observed_time: noon,
+    severity_number: severity(120 - index / 2),
+    severity_text: '',
+    body: `record ${index} kept`,
+    service_name: service,
+    trace_id: '',
+  }));
+}
+
+function gauge(service: string, name: string, value: (minute: number) => number, more: Row = {}): readonly Row[] {
+  return Array.from({ length: 240 }, (_, index) => ({
+    time: ago(120 - index / 2),
+    name,
+    type: 'gauge',
+    value: value(120 - index / 2),
+    service_name: service,
+    attributes: {},
+    ...more,
+  }));
+}
+
+describe('where the telemetry could not be read', () => {
+  const asks = ['since when?', 'who is affected?', 'is it fixed?', 'what should I do?', 'summary'];
+  const begin = async (failing: typeof unread): Promise<Conversation> => {
+    const chat = await chatOn(quiet);
+    unread = failing;
+    try {
+      await chat.say('Is anything wrong?');
+    } finally {
+      unread = () => false;
+    }
+    return chat;
+  };
+
+  it('nothing is concluded from that, and a new look is offered', async () => {
+    const chat = await begin(() => true);
+    for (const ask of asks) {
+      const { answer } = await chat.fork().say(ask);
+      expect(answer).toBe('The telemetry could not be read. So nothing is known; `look again` tries anew.');
+    }
+    expect((await chat.fork().say('why?')).answer).not.toContain('Perhaps');
+    expect((await chat.say('look again')).answer).toContain('Nothing is wrong');
+  });
+
+  it('the same where only a part of it could be read', async () => {
+    const chat = await begin((sql) => !/max\(time\) AS last_seen/.test(sql));
+    for (const ask of asks) {
+      const { answer } = await chat.fork().say(ask);
+      expect(answer).toMatch(/^Not all of the telemetry could be read, so whether anything is wrong is not known;/);
+    }
+  });
+});
+
