@@ -71,6 +71,27 @@ function gauge(service: string, name: string, value: (minute: number) => number,
   }));
 }
 
+describe('telemetry that is half an hour late', () => {
+  let chat: Conversation;
+  beforeAll(async () => {
+    chat = await chatOn(makeTraffic(ago(150), ago(30), { kind: 'payment-errors', from: ago(55), to: ago(30) }));
+    const { answer, service } = await chat.say('Why do checkouts fail?');
+    expect(service).toBe('payment');
+    expect(answer).toContain('The spans of all services end at 2026-03-01 11:29 UTC, so what came later is not known.');
+  });
+
+  it.each([
+    ['is catalog ok?', /The spans of all services end at 2026-03-01 11:29 UTC, so what came later is not known/],
+    ['slowest service?', /The spans of all services end at 2026-03-01 11:29 UTC/],
+    ['how many orders in the last 10 minutes?', /no telemetry .*: that of all services ends at 2026-03-01 11:29 UTC/],
+    ['what about the last 10 minutes?', /no telemetry .*: that of all services ends at 2026-03-01 11:29 UTC\*\*/],
+  ])('%s is not answered as by an outage', async (ask, says) => {
+    const { answer } = await chat.fork().say(ask);
+    expect(answer).toMatch(says);
+    expect(answer).not.toMatch(/has come in since|sent nothing since/);
+  });
+});
+
 describe('where the telemetry could not be read', () => {
   const asks = ['since when?', 'who is affected?', 'is it fixed?', 'what should I do?', 'summary'];
   const begin = async (failing: typeof unread): Promise<Conversation> => {

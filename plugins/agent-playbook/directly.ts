@@ -39,7 +39,7 @@ export async function* directly(
   const isTimed = asks.kind === 'count' || readTimeRange(text, assignment.askedAt) !== undefined;
   const compared = found && !isTimed ? worseOf(found).range : undefined;
   const windows = compared && sent.first ? compare(compared, sent.first) : placed.windows;
-  const look: Look = { desk, found, windows, known, last, today: assignment.askedAt, text };
+  const look: Look = { desk, found, windows, sent, known, last, today: assignment.askedAt, text };
   if (compares) return yield* nothingThere(look, references, sent);
   if (only) {
     const value = unknownOnly(question, known);

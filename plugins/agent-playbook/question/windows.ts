@@ -1,4 +1,5 @@
 import type { Assignment } from '../../../src/contract/agent/index.ts';
+import type { TableName } from '../../../src/contract/telemetry/index.ts';
 import { lengthOf, type Windows } from '../notebook.ts';
 import type { Coverage } from '../steps/coverage.ts';
 import { moment } from '../sql.ts';
@@ -79,7 +80,7 @@ export function placeWindows(
   // Minutes without telemetry would be compared as minutes in which nothing happens, and each service would seem to have stopped.
   if (range.end.getTime() - last.getTime() > delay) {
     if (isOver(last, range.end)) {
-      notes.push(`Nothing has come in since ${moment(last)}, so what came before that was looked at.`);
+      notes.push(`${endOf(coverage.table, last)} What came before that was looked at.`);
     }
     const end = new Date(last.getTime() + 1);
     range = { start: asked.source === 'default' ? new Date(end.getTime() - lengthOf(range)) : range.start, end };
@@ -140,6 +141,11 @@ export function split({ start, end }: TimeRange, at: Date | undefined): Windows 
 /** Whether telemetry had ended by then, by more than a mere delay. */
 export function isOver(last: Date, time: Date): boolean {
   return time.getTime() - last.getTime() > silence;
+}
+
+/** One service that stops is said otherwise. */
+export function endOf(table: TableName, last: Date): string {
+  return `The ${table} of all services end at ${moment(last)}, so what came later is not known.`;
 }
 
 function later(a: Date, b: Date): Date {

@@ -3,7 +3,7 @@ import type { CloserLook } from '../closer-look.ts';
 import type { Clues } from '../clues.ts';
 import type { Notebook } from '../notebook.ts';
 import type { Asked } from '../question/windows.ts';
-import { code, moment } from '../sql.ts';
+import { between, code, moment } from '../sql.ts';
 import type { Scene } from '../scene.ts';
 import type { Coverage } from '../steps/coverage.ts';
 import { describe as describeContrast } from '../steps/attribute-contrast.ts';
@@ -147,11 +147,13 @@ function whatIsMissing(
     return ['There is no telemetry to investigate', send];
   }
   // Without a time that was named there is a stretch to look at, but for an incident that nothing was received of.
+  const ask = 'Ask again once there is newer telemetry; the Telemetry page says when each service last sent some.';
   if (source !== 'named' && last < range.end) {
-    const ask = 'Ask again once there is newer telemetry; the Telemetry page says when each service last sent some.';
     return [`No telemetry has come in since ${moment(last)}, before the incident began`, ask];
   }
-  return [`There is no telemetry from ${moment(range.start)} to ${moment(range.end)}`, 'Name a time within that.'];
+  const none = `There is no telemetry ${between(range)}`;
+  if (last < range.start) return [`${none}: that of all services ends at ${moment(last)}`, ask];
+  return [none, `Name a time ${between({ start: first, end: last })}.`];
 }
 
 /** There is nothing to investigate: said plainly, with what there is instead. */

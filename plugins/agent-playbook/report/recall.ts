@@ -3,9 +3,10 @@ import type { InvestigationStep } from '../../../src/contract/storage/index.ts';
 import { readRows, type Noted, type Windows } from '../notebook.ts';
 import type { Asks } from '../question/asks.ts';
 import type { TimeRange } from '../question/time-range.ts';
-import { isOver } from '../question/windows.ts';
+import { endOf, isOver } from '../question/windows.ts';
 import { readChange as readErrors, type ErrorChange } from '../steps/error-shift.ts';
 import { readChange as readLatency, type LatencyChange } from '../steps/latency-shift.ts';
+import type { Coverage } from '../steps/coverage.ts';
 import type { Desk } from '../steps/tally.ts';
 import { between, cited, code, fenced, milliseconds, moment, percent } from '../sql.ts';
 import { rate } from '../statistics.ts';
@@ -287,6 +288,7 @@ export interface Look {
   readonly desk: Desk;
   readonly found: Found | undefined;
   readonly windows: Windows;
+  readonly sent: Coverage;
   /** Services that send telemetry. */
   readonly known: readonly string[];
   /** The newest telemetry that there is. */
@@ -295,9 +297,9 @@ export interface Look {
   readonly text: string;
 }
 
-export function sinceThen({ last, today, windows }: Look): string {
+export function sinceThen({ sent, last, today, windows }: Look): string {
   const isOld = isOver(last, today) && windows.now.end.getTime() >= last.getTime();
-  return isOld ? ` Nothing has come in since ${moment(last)}.` : '';
+  return isOld ? ` ${endOf(sent.table, last)}` : '';
 }
 
 /** What did not happen, so that no operation shows it. */
