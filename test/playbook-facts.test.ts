@@ -71,6 +71,53 @@ function gauge(service: string, name: string, value: (minute: number) => number,
   }));
 }
 
+describe('a service that sends no spans', () => {
+  let first: Conversation;
+  let chat: Conversation;
+  beforeAll(async () => {
+    const logs = [
+      ...quiet.logs,
+      ...lines('audit', () => 9),
+      ...lines('mailer', (minute) => (minute <= 25 ? 17 : 9)),
+      ...lines('importer', () => 9, 20),
+      ...lines('legacy', () => 0),
+    ];
+    first = await chatOn(
+      { spans: quiet.spans, logs },
+      gauge('edge', 'queue.length', () => 3),
+    );
+    chat = first.fork();
+    await chat.say('Is anything wrong?');
+  });
+
+  it.each([
+    ['is audit ok?', /^Yes: `audit` logs no more warnings and errors than before\. It sends no spans; 0 of 120 lines/],
+    ['how is audit doing?', /^`audit` logs no more warnings and errors than before/],
+    ['has audit recovered?', /^`audit` logs no more warnings and errors than before/],
+    [
+      'is mailer ok?',
+      /^No: `mailer` logs more warnings and errors than before\. .* 50 of 120 .*; before: 0 of 120\. \[E/,
+    ],
+    ['is mailer failing?', /^Yes: `mailer` logs more/],
+    ['is it mailer?', /^Perhaps: `mailer` is worse than before, and no cause was found\. .* 50 of 120 lines/],
+    ['is importer ok?', /^`importer` has sent nothing since 2026-03-01 11:39 UTC\. Until then it was no worse/],
+    ['is legacy ok?', /0 of 120 lines are .* None of them says how severe it is\./],
+    ['is edge ok?', /^`edge` has sent no spans and no logs .*, so how it fares is not known; `only edge` looks/],
+    ['is checkout ok?', /^Yes: `checkout` is well/],
+  ])('%s', async (ask, says) => {
+    expect((await chat.fork().say(ask)).answer).toMatch(says);
+  });
+
+  it.each([
+    ['is audit ok?', /^Yes: `audit` logs no more warnings and errors than before.*\n\n\*\*/],
+    ['is mailer ok?', /^No: `mailer` logs more warnings and errors than before/],
+  ])('%s, as the first question', async (ask, says) => {
+    const { answer } = await first.fork().say(ask);
+    expect(answer).toMatch(says);
+    expect(answer).not.toMatch(/(?:wrong|changed) in `audit`/);
+  });
+});
+
 describe('telemetry that is half an hour late', () => {
   let chat: Conversation;
   beforeAll(async () => {

@@ -1,12 +1,13 @@
 import type { AgentHost, Assignment } from '../../src/contract/agent/index.ts';
 import type { TableName } from '../../src/contract/telemetry/index.ts';
 import type { Notebook } from './notebook.ts';
-import { narrowed, type Question } from './question/asks.ts';
-import { candidateNames, unknownOnly } from './question/question.ts';
+import { narrowed, subjectOf, type Question } from './question/asks.ts';
+import { candidateNames, names as isNamed, partOf, unknownOnly } from './question/question.ts';
 import { readTimeRange, type TimeRange } from './question/time-range.ts';
 import { type Asked, askedRange, compare, lookedAt, placeWindows } from './question/windows.ts';
+import { isKind } from './report/blame.ts';
 import { nothingSent } from './report/conclude.ts';
-import { withValue } from './report/counts.ts';
+import { health, withValue } from './report/counts.ts';
 import { worseOf, type Found, type Look } from './report/recall.ts';
 import { reply } from './report/reply.ts';
 import type { Step } from './scene.ts';
@@ -25,7 +26,8 @@ export async function* directly(
   const desk = { notebook, write: host.dialect.write };
   const compares = asks.kind === 'investigation' && references.length === 1;
   const only = asks.kind === 'investigation' && found !== undefined && narrowed(text) !== undefined;
-  if (asks.kind === 'investigation' && !compares && !only) return undefined;
+  const of = found === undefined || asks.kind !== 'investigation' ? undefined : asks.of;
+  if (asks.kind === 'investigation' && !compares && !only && of === undefined) return undefined;
   const asked = askedRange(question, assignment);
   const sent = yield* whatIsThere(host, notebook, question, assignment, asked);
   const placed = placeWindows(asked, sent, { references: [] });
@@ -40,6 +42,11 @@ export async function* directly(
   const compared = found && !isTimed ? worseOf(found).range : undefined;
   const windows = compared && sent.first ? compare(compared, sent.first) : placed.windows;
   const look: Look = { desk, found, windows, sent, known, last, today: assignment.askedAt, text };
+  if (of !== undefined) {
+    // Of one that sends spans the investigation tells.
+    const isSeen = sent.services.every(({ name, rows }) => rows > 0 || name.toLowerCase() !== of);
+    return isSeen ? undefined : yield* health(look, of);
+  }
   if (compares) return yield* nothingThere(look, references, sent);
   if (only) {
     const value = unknownOnly(question, known);
@@ -77,6 +84,18 @@ function withOthers(spans: Coverage, others: readonly Coverage[]): Coverage {
   return { ...spans, services: [...spans.services, ...silent] };
 }
 
+/** Whether the question is about what may be a service, but sends no spans. */
+function isElsewhere(question: Question, known: readonly string[]): boolean {
+  const what = subjectOf(question);
+  return (
+    what !== undefined &&
+    /^[\w./-]+$/.test(what) &&
+    !isKind(what) &&
+    partOf(what, known) === undefined &&
+    !known.some((name) => isNamed(what, name) || name.toLowerCase() === what)
+  );
+}
+
 /** Spans first; logs and metrics where there are hardly any at that time; a month back where the last day is empty. */
 export async function* whatIsThere(
   { dialect: { write } }: AgentHost,
@@ -101,7 +120,7 @@ export async function* whatIsThere(
   const spans = yield* look('spans', 1);
   if ((fits(spans) && spans.traced) || spans.failed) {
     const names = spans.services.map(({ name }) => name);
-    if (unknownOnly(question, names) === undefined) return spans;
+    if (unknownOnly(question, names) === undefined && !isElsewhere(question, names)) return spans;
     return withOthers(spans, [yield* look('logs', 1), yield* look('metrics', 1)]);
   }
   const others = [yield* look('logs', 1), yield* look('metrics', 1)].filter(fits);

@@ -81,9 +81,11 @@ async function* investigate(host: AgentHost, assignment: Assignment, signal: Abo
   const answered = { ...unheld, report: { ...unheld.report, conclusion: heldTo(conclusion, notebook.steps) } };
   const { report, reading, looked } = answered;
   const found = { conclusion: report.conclusion, steps: notebook.steps };
-  const replied = needsFindings(asks)
-    ? (recount(asks, found, askedAt) ?? (yield* directly(host, notebook, question, assignment, found)))
-    : undefined;
+  const isOfOne = asks.kind === 'investigation' && asks.of !== undefined;
+  const replied =
+    needsFindings(asks) || isOfOne
+      ? (recount(asks, found, askedAt) ?? (yield* directly(host, notebook, question, assignment, found)))
+      : undefined;
   // What it rests on is there for the asking; nobody reads the same list twice.
   const written = writeAnswer(report, last === undefined ? notebook.steps : [], question.text);
   const isKnown =
@@ -159,7 +161,10 @@ async function* answer(
   const asked = askedRange(question, assignment);
   const sent = yield* whatIsThere(host, notebook, question, assignment, asked);
   const known = sent.services.map(({ name }) => name);
-  const focus = readFocus(question, known, assignment.incident);
+  const meant = readFocus(question, known, assignment.incident);
+  // No operation tells of one that sends no spans.
+  const unseen = new Set(sent.services.filter(({ rows }) => rows === 0).map(({ name }) => name));
+  const focus = meant.only ? meant : { ...meant, services: meant.services.filter((name) => !unseen.has(name)) };
   const placed = placeWindows(asked, sent, question, assignment.incident);
   const first = sent.first;
   if (placed === undefined || first === undefined) return { report: nothingSent(asked, sent, notebook) };

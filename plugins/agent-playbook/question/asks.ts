@@ -29,7 +29,8 @@ export interface Focus {
 
 /** What is wanted. All but an investigation is answered directly, from what was found before or by a query of its own. */
 export type Asks =
-  | { readonly kind: 'investigation' }
+  /** Perhaps of one service. */
+  | { readonly kind: 'investigation'; readonly of?: string }
   | { readonly kind: 'help' | 'unknown' | 'greeting' | 'thanks' | 'people' | 'order' }
   | { readonly kind: 'logs' | 'queries' | 'reasons' | 'certainty' | 'unchecked' }
   /** The slowest or only those that failed, and one alone, where these are asked for. */
@@ -65,7 +66,8 @@ export function readAsks(message: string, { earlier = [] }: Pick<Assignment, 'ea
   if (last !== undefined && asksForReasons(text, last)) return { kind: 'reasons' };
   const direct = text.length <= longestDirect ? readDirect(text) : undefined;
   // Whether a service fails that nobody has looked at yet is what an investigation is for.
-  if (direct !== undefined && (last !== undefined || direct.kind !== 'health')) return direct;
+  if (direct?.kind === 'health' && last === undefined) return { kind: 'investigation', of: direct.what };
+  if (direct !== undefined) return direct;
   if (last === undefined) return { kind: 'investigation' };
   return isInvestigable(text) || narrowed(text) !== undefined || namesService(text, earlier)
     ? { kind: 'investigation' }
@@ -296,6 +298,16 @@ const moves =
 
 function isInvestigable(text: string): boolean {
   return investigable.some((form) => form.test(text)) || isMove(text);
+}
+
+/** The word of a question that may be a service: of `is audit ok?`, `has audit recovered?`. */
+export function subjectOf({ asks, text }: Pick<Question, 'asks' | 'text'>): string | undefined {
+  if (asks.kind === 'investigation') return asks.of;
+  if (asks.kind === 'health' || asks.kind === 'blame') return asks.what;
+  if (asks.kind !== 'state') return undefined;
+  return /^(?:is|are|has|have|did|does|do|was|were) (?:the |our )?(?!(?:any|every|some|it|this|that|these|those|all|there|they|we|you)\w*\b)([\w./-]+)/i
+    .exec(text.trim())?.[1]
+    ?.toLowerCase();
 }
 
 function isMove(text: string): boolean {

@@ -60,8 +60,9 @@ async function* ofService(look: Look, found: Found, service: string): Step<strin
   if (conclusion.service === service)
     return `Yes, by what was found (${conclusion.confidence} confidence): ${gist(found)}`;
   const fared = yield* faring(look, service);
-  const how = fared === undefined ? `${name} has sent no spans in that time.` : `${name}: ${fared.text}`;
+  const how = fared === undefined ? `${name} has sent no spans and no logs in that time.` : `${name}: ${fared.text}`;
   if (fared?.isWell !== false) return `No: ${name} is no worse than before. ${how}\n\n${instead(found)}`;
+  if (conclusion.service === '') return `Perhaps: ${name} is worse than before, and no cause was found. ${how}`;
   return `No: ${name} is worse than before, but that does not begin there by what was found. ${how}\n\n${instead(found)}`;
 }
 

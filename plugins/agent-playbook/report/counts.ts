@@ -286,7 +286,9 @@ export async function* health(look: Look, what: string): Step<string | undefined
   const service = look.known.find((name) => isNamed(what, name) || name.toLowerCase() === what);
   if (service === undefined) return undefined;
   const fared = yield* faring(look, service);
-  if (fared === undefined) return `${code(service, 60)} has sent no spans ${between(look.windows.now)}.`;
+  if (fared === undefined) {
+    return `${code(service, 60)} has sent no spans and no logs ${between(look.windows.now)}, so how it fares is not known; ${code(`only ${service}`, 80)} looks at what else it sends.`;
+  }
   const isBad = /\b(?:down|slow|failing|broken|affected)\b/i.test(look.text);
   const isQuestion = /^(?:is|are)\b/i.test(look.text.trim());
   const answers = !fared.isWell && !fared.isDown && /\bdown\b/i.test(look.text);
@@ -302,6 +304,7 @@ export async function* health(look: Look, what: string): Step<string | undefined
     return `${no}${gist(found)} Its requests are no worse than before: ${fared.text}${sinceThen(look)}`;
   }
   const word = isQuestion ? (answers || fared.isWell === isBad ? 'No: ' : 'Yes: ') : '';
+  const lines = `logs ${fared.isWell ? 'no ' : ''}more warnings and errors than before`;
   const how = fared.isWell ? 'is well, no worse than before' : `${answers ? 'answers, but ' : ''}is worse than before`;
-  return `${word}${code(service, 60)} ${how}. ${fared.text}${sinceThen(look)}`;
+  return `${word}${code(service, 60)} ${fared.isLogs ? lines : how}. ${fared.text}${sinceThen(look)}`;
 }

@@ -267,12 +267,6 @@ async function* summary(look: Look, found: Found): Step<string> {
 const lately = 10 * 60_000;
 
 async function* state(look: Look, found: Found): Step<string> {
-  const none = nothing(found);
-  if (none !== undefined) {
-    return isQuiet(found)
-      ? `${none} So there is nothing to be fixed.`
-      : `${none}\n\nWhether that goes on is not counted here: ask \`is anything wrong right now?\` for a new look.`;
-  }
   const { desk, last, today, text } = look;
   const worse = worseOf(found);
   const other = look.known.find((name) => isNamed(text, name));
@@ -280,6 +274,12 @@ async function* state(look: Look, found: Found): Step<string> {
   if (other !== undefined && !isFelt && other !== found.conclusion.service) {
     const told = yield* health(look, other);
     if (told !== undefined) return told;
+  }
+  const none = nothing(found);
+  if (none !== undefined) {
+    return isQuiet(found)
+      ? `${none} So there is nothing to be fixed.`
+      : `${none}\n\nWhether that goes on is not counted here: ask \`is anything wrong right now?\` for a new look.`;
   }
   const bad = badSpans(desk, worse);
   if (bad === undefined) {

@@ -2,8 +2,8 @@ import { lengthOf, type Finding, type Row, type Windows } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import type { Scene, Step } from '../scene.ts';
 import { leastMissing, leastPause } from './silence.ts';
-import { between, cited, code, milliseconds, moment, ownWork, within } from '../sql.ts';
-import { twoProportionZ } from '../statistics.ts';
+import { between, cited, code, eitherWindow, isBefore, milliseconds, moment, ownWork, within } from '../sql.ts';
+import { twoProportionZ, type Proportion } from '../statistics.ts';
 
 /** Spans of one kind: how many, how many failed, how long they took. Nanoseconds. */
 export interface Tallied {
@@ -103,6 +103,8 @@ export function figures({ calls, failed, median, p95 }: Pick<Tallied, 'calls' | 
 }
 
 export interface Fared {
+  /** By the lines that it logs, for want of spans. */
+  readonly isLogs?: true;
   readonly isWell: boolean;
   readonly isDown: boolean;
   /** Nothing has come from it since, though at its rate of before much should have. */
@@ -110,7 +112,7 @@ export interface Fared {
   readonly text: string;
 }
 
-function endOf({ last }: Tallied, now: TimeRange, rateBefore: number): Date | undefined {
+function endOf({ last }: Pick<Tallied, 'last'>, now: TimeRange, rateBefore: number): Date | undefined {
   const pause = last === undefined ? 0 : now.end.getTime() - last.getTime();
   return pause >= leastPause && pause * rateBefore >= leastMissing ? last : undefined;
 }
@@ -127,16 +129,52 @@ export async function* fares(desk: Desk, windows: Windows, service: string): Ste
   const now = yield* counts(windows.now);
   const before = windows.before && (yield* counts(windows.before));
   const [a, b] = [now.rows[0], before?.rows[0]];
-  if (a === undefined) return undefined;
+  if (a === undefined) return yield* logged(desk, windows, service);
   const ids = cited(now.evidenceId, ...(before ? [before.evidenceId] : []));
-  const z =
-    b === undefined ? 0 : twoProportionZ({ hits: a.failed, total: a.calls }, { hits: b.failed, total: b.calls });
   const isSlower = b !== undefined && a.p95 >= 1.5 * b.p95 && a.p95 - b.p95 >= 5e6;
-  const fails = b === undefined ? a.failed / a.calls >= 0.05 : z >= 3 && a.failed >= 5;
+  const fails = isMore({ hits: a.failed, total: a.calls }, b && { hits: b.failed, total: b.calls });
   return {
     isWell: !fails && !isSlower,
     isDown: a.failed >= 0.9 * a.calls,
     endedAt: b && windows.before && endOf(a, windows.now, b.calls / lengthOf(windows.before)),
     text: `${figures(a)} ${between(windows.now)}${b === undefined ? '' : `; before: ${figures(b)}`}.${ids}`,
+  };
+}
+
+function isMore(now: Proportion, before: Proportion | undefined): boolean {
+  return before === undefined ? now.hits / now.total >= 0.05 : twoProportionZ(now, before) >= 3 && now.hits >= 5;
+}
+
+/** The same of one that sends no spans, by its lines; undefined where it logs nothing either. */
+async function* logged({ notebook, write }: Desk, { now, before }: Windows, service: string): Step<Fared | undefined> {
+  const windows: Windows = { now, before, references: [] };
+  const [during, prior] = [within(write, 'time', now), isBefore(write, 'time', windows)];
+  const bad = (side: string): string => write.countIf(`${side} AND severity_number >= 13`);
+  const sql = `SELECT ${write.countIf(during)} AS lines, ${bad(during)} AS bad, ${write.countIf(prior)} AS lines_before, ${bad(prior)} AS bad_before, max(severity_number) AS most, max(time) AS last_seen
+FROM otel.logs
+WHERE ${eitherWindow(write, 'time', windows)} AND service_name = ${write.literal(service)}`;
+  const read = (row: Row | undefined) => ({
+    now: { hits: row?.number('bad') ?? 0, total: row?.number('lines') ?? 0 },
+    before: { hits: row?.number('bad_before') ?? 0, total: row?.number('lines_before') ?? 0 },
+  });
+  const shareOf = ({ hits, total }: Proportion): string => `${hits} of ${total}`;
+  const part = (counted: Proportion): string => `${shareOf(counted)} lines are warnings or errors`;
+  const { rows, evidenceId } = yield* notebook.ask({
+    question: `How do the logs of ${code(service, 60)} fare?`,
+    sql,
+    window: now,
+    judge: (found) => `${part(read(found[0]).now)}; before: ${shareOf(read(found[0]).before)}.`,
+  });
+  const counted = read(rows[0]);
+  if (counted.now.total + counted.before.total === 0) return undefined;
+  const past = before && counted.before.total > 0 ? counted.before : undefined;
+  const last = rows[0]?.time('last_seen');
+  const told = rows[0]?.number('most') === 0 ? ' None of them says how severe it is.' : '';
+  return {
+    isLogs: true,
+    isWell: !isMore(counted.now, past),
+    isDown: false,
+    endedAt: before && past && endOf({ last }, now, past.total / lengthOf(before)),
+    text: `It sends no spans; ${part(counted.now)} ${between(now)}${past ? `; before: ${shareOf(past)}` : ''}.${told}${cited(evidenceId)}`,
   };
 }
