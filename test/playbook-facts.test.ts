@@ -171,3 +171,29 @@ describe('where the telemetry could not be read', () => {
   });
 });
 
+describe('a gauge', () => {
+  it('that grows from nothing is named, and so is when it began to grow', async () => {
+    const chat = await chatOn(quiet, [
+      ...gauge('ledger', 'queue.length', (minute) => Math.max(0, 25 - minute) * 200),
+      ...gauge('catalog', 'queue.length', (minute) => (minute === 10 ? 400 : 0)),
+    ]);
+    const asked = await chat.fork().say('Is anything wrong?');
+    expect(asked.service).toBe('');
+    expect(asked.answer).toMatch(/^- `queue\.length` of `ledger` is 4900 \(0 before\)\./m);
+    expect(asked.answer).not.toContain('of `catalog` is');
+    const { service, answer } = await chat.say('What broke at 11:30?');
+    expect(service).toBe('ledger');
+    expect(answer).toMatch(/`queue\.length` of `ledger` is 4900 \(0 before\), since about 2026-03-01 11:35 UTC/);
+  });
+
+  it('is written in the unit that people read', async () => {
+    const grown = (minute: number): number => 3e8 + (minute % 5) * 1e6 + Math.max(0, 25 - minute) * 7e7;
+    const chat = await chatOn(quiet, [
+      ...gauge('ledger', 'process.memory.usage', grown, { unit: 'By' }),
+      ...gauge('catalog', 'process.memory.usage', () => 3e8, { unit: 'By' }),
+    ]);
+    const { answer } = await chat.say('What broke at 11:30?');
+    expect(answer).toMatch(/`process\.memory\.usage` of `ledger` is 1\.88 GiB \(288 MiB before\)/);
+  });
+});
+

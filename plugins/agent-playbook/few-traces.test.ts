@@ -8,6 +8,7 @@ const finding = { evidenceId: 'E1', failed: false };
 const gauge = (service: string, value: number, valueBefore: number, requests = 1_000): Faring => ({
   service,
   metric: 'gauge',
+  unit: '',
   value,
   valueBefore,
   requests,

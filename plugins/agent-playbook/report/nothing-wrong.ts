@@ -11,7 +11,8 @@ import { describe as describeLog } from '../steps/log-patterns.ts';
 import type { Onset } from '../steps/onset.ts';
 import { describe as describeGauge } from '../steps/resources.ts';
 import { describe as describeSilent } from '../steps/silence.ts';
-import { rate } from '../statistics.ts';
+import { starving } from '../ranking.ts';
+import { rate, thresholds } from '../statistics.ts';
 import { changed, claim, notChecked, nothingFound, type Report } from './findings.ts';
 import { affected, suspicionsOf } from './wording.ts';
 
@@ -62,6 +63,8 @@ export function nothingWrong(
     claims.push(claim(`${describeErrors(change)}: high, but not new`, [errors.evidenceId]));
   }
   const gauges = compared || !resources ? [] : resources.changes.slice(0, 3);
+  // No fault by itself, and no reason to keep silent about it.
+  const full = starving(resources).filter(({ excess }) => compared && excess >= thresholds.exhausted);
   if (risen !== undefined) claims.push(claim(risen, [rise?.evidenceId ?? '']));
   // No fault of an operation, and yet not as it was.
   const missing = [
@@ -69,6 +72,7 @@ export function nothingWrong(
     ...(fewer ? [claim(describeFewer(fewer), fewer.evidenceIds)] : []),
   ];
   claims.push(...missing);
+  for (const one of full.slice(0, 2)) claims.push(claim(one.detail ?? '', one.evidenceIds));
   for (const gauge of gauges) claims.push(claim(describeGauge(gauge), [resources?.evidenceId ?? '']));
   const fresh = logs.worse.filter(({ isNew, isError }) => isNew && isError);
   const [log] = fresh.length > 0 ? fresh : logs.worse;

@@ -12,6 +12,8 @@ export interface Faring {
   readonly metric: string;
   readonly value: number;
   readonly valueBefore: number;
+  /** UCUM. */
+  readonly unit: string;
   /** Requests counted now; undefined where nothing counts them. */
   readonly requests: number | undefined;
   /** How far it weighs, among services with the same gauge. */
@@ -64,7 +66,7 @@ export async function* requestGauges(
     ? `(${[before, ...windows.references].map((range) => within(write, 'time', range)).join(' OR ')})`
     : within(write, 'time', before);
   const sql = `WITH p AS (
-  SELECT service_name, name, ${worse} AS worse, CASE WHEN ${within(write, 'time', now)} THEN 'now' WHEN ${within(write, 'time', before)} THEN 'before' ELSE 'named' END AS side
+  SELECT service_name, name, unit, ${worse} AS worse, CASE WHEN ${within(write, 'time', now)} THEN 'now' WHEN ${within(write, 'time', before)} THEN 'before' ELSE 'named' END AS side
   FROM otel.metrics
   WHERE ${either} AND ${isGauge} AND ${isNamed(write, wanted)} AND (${within(write, 'time', now)} OR ${isUsual})
 ), u AS (
@@ -83,7 +85,7 @@ export async function* requestGauges(
   WHERE side <> 'now'
   GROUP BY service_name, name
 ), n AS (
-  SELECT service_name, name, avg(worse) AS value_now, max(worse) AS worst
+  SELECT service_name, name, avg(worse) AS value_now, max(worse) AS worst, max(unit) AS unit
   FROM p
   WHERE side = 'now'
   GROUP BY service_name, name
@@ -97,7 +99,7 @@ export async function* requestGauges(
   ) c
   GROUP BY service_name
 )
-SELECT n.service_name AS service_name, n.name AS name, n.value_now AS value_now, u.typical AS value_before, u.spread AS spread, n.worst AS worst, m.most AS most_before, m.mean AS mean_before, m.square AS square_before, r.requests AS requests
+SELECT n.service_name AS service_name, n.name AS name, n.value_now AS value_now, u.typical AS value_before, u.spread AS spread, n.worst AS worst, n.unit AS unit, m.most AS most_before, m.mean AS mean_before, m.square AS square_before, r.requests AS requests
 FROM n JOIN u ON u.service_name = n.service_name AND u.name = n.name JOIN m ON m.service_name = n.service_name AND m.name = n.name LEFT JOIN r ON r.service_name = n.service_name
 WHERE n.value_now > u.typical AND n.worst > m.most
 ORDER BY (n.value_now - u.typical) * COALESCE(r.requests, 1) DESC, n.service_name, n.name
@@ -125,6 +127,7 @@ function read(rows: readonly Row[], measure: Measure): readonly (readonly Faring
     return {
       service: row.text('service_name'),
       metric: row.text('name'),
+      unit: row.text('unit'),
       value: now * sign,
       valueBefore: before * sign,
       change: now - before,
@@ -167,6 +170,6 @@ function isUsual(now: number, mean: number, square: number): boolean {
   return now - mean <= Math.sqrt(Math.max(0, square - mean * mean));
 }
 
-export function describe({ service, metric, value, valueBefore }: Faring): string {
-  return `${code(metric, 80)} of ${code(service, 60)} is ${short(value)} (${short(valueBefore)} before)`;
+export function describe({ service, metric, value, valueBefore, unit }: Faring): string {
+  return `${code(metric, 80)} of ${code(service, 60)} is ${short(value, unit)} (${short(valueBefore, unit)} before)`;
 }

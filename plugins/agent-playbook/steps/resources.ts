@@ -1,4 +1,4 @@
-import { code, instanceOf, isLevel, isNamed, onlyFocus, within } from '../sql.ts';
+import { code, instanceOf, isLevel, isNamed, milliseconds, onlyFocus, within } from '../sql.ts';
 import { hourBefore, listed, type Finding, type Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
 
@@ -8,6 +8,8 @@ export interface ResourceChange {
   readonly metric: string;
   readonly value: number;
   readonly valueBefore: number;
+  /** UCUM. */
+  readonly unit: string;
   /** Distance from the usual in robust standard deviations. */
   readonly z: number;
   /** No other service has anything like it in this metric at that time. */
@@ -31,6 +33,11 @@ const leftAtMost = 0.6;
 export const farFromUsual = 8;
 /** Peaks further apart than this are not one: what services share reaches them at once. */
 const atOnce = 5 * 60_000;
+/** Of a gauge that is usually 0 nothing tells how far it scatters: an eighth of what is much of anything, and of bytes. */
+const someOf = 12.5;
+const someBytes = 16_777_216;
+/** So many points of such a gauge are at least half of the highest: one alone is a burst. */
+const fewestHigh = 3;
 /** Neither NULL nor NaN, which some engines take for the greatest number of all. */
 const aNumber = 'value < 1e300';
 
@@ -49,7 +56,7 @@ export async function* resources(scene: Scene, { every }: { readonly every: bool
   const falls = isNamed(write, falling);
   const over = 'OVER (PARTITION BY service_name, name, instance, start_time ORDER BY time)';
   const rates = `
-  UNION ALL SELECT service_name, name, time, sum(CASE WHEN place = 1 THEN 0 WHEN total >= total_last THEN total - total_last ELSE total END) AS amount, 0 AS falls
+  UNION ALL SELECT service_name, name, time, '' AS unit, sum(CASE WHEN place = 1 THEN 0 WHEN total >= total_last THEN total - total_last ELSE total END) AS amount, 0 AS falls, 0 AS is_level
   FROM (
     SELECT service_name, name, time, total, row_number() ${over} AS place, lag(total) ${over} AS total_last
     FROM (
@@ -63,10 +70,12 @@ export async function* resources(scene: Scene, { every }: { readonly every: bool
   // A tenth of the usual is noise in any gauge; without it one that never moved would make much of nothing. What falls to
   // nothing cannot fall further.
   const least = 'CASE WHEN d.falls = 1 THEN 0.02 ELSE 0.1 END * abs(d.median_before)';
-  const scale = `CASE WHEN 1.4826 * d.deviation > ${least} THEN 1.4826 * d.deviation ELSE ${least} END`;
+  const grown = 'd.is_level = 1 AND d.falls = 0 AND d.median_before = 0 AND d.deviation = 0';
+  const some = `CASE WHEN n.unit = 'By' THEN ${someBytes} ELSE ${someOf} END`;
+  const scale = `CASE WHEN ${grown} THEN CASE WHEN d.most_before > ${some} THEN d.most_before ELSE ${some} END WHEN 1.4826 * d.deviation > ${least} THEN 1.4826 * d.deviation ELSE ${least} END`;
   const distance = write.ratio('n.now_value - d.median_before', scale);
   const sql = `WITH g AS (
-  SELECT service_name, name, time, CASE WHEN ${falls} THEN -value ELSE value END AS amount, CASE WHEN ${falls} THEN 1 ELSE 0 END AS falls
+  SELECT service_name, name, time, unit, CASE WHEN ${falls} THEN -value ELSE value END AS amount, CASE WHEN ${falls} THEN 1 ELSE 0 END AS falls, 1 AS is_level
   FROM otel.metrics
   WHERE ${all} AND ${isLevel}${every ? rates : ` AND ${isNamed(write, [...words, ...falling])}`}
 ), m AS (
@@ -75,7 +84,7 @@ export async function* resources(scene: Scene, { every }: { readonly every: bool
   WHERE ${within(write, 'time', before)}
   GROUP BY service_name, name
 ), d AS (
-  SELECT p.service_name AS service_name, p.name AS name, max(p.falls) AS falls, min(m.median_before) AS median_before, ${write.quantile('abs(p.amount - m.median_before)', 0.5)} AS deviation, max(p.amount) AS most_before
+  SELECT p.service_name AS service_name, p.name AS name, max(p.falls) AS falls, max(p.is_level) AS is_level, min(m.median_before) AS median_before, ${write.quantile('abs(p.amount - m.median_before)', 0.5)} AS deviation, max(p.amount) AS most_before
   FROM g p JOIN m ON m.service_name = p.service_name AND m.name = p.name
   WHERE ${within(write, 'p.time', before)}
   GROUP BY p.service_name, p.name
@@ -84,19 +93,19 @@ export async function* resources(scene: Scene, { every }: { readonly every: bool
   FROM d
   GROUP BY name
 ), n AS (
-  SELECT service_name, name, ${beganAt === undefined ? 'max(amount)' : write.quantile('amount', 0.75)} AS now_value
+  SELECT service_name, name, ${beganAt === undefined ? 'max(amount)' : write.quantile('amount', 0.75)} AS now_value, max(unit) AS unit
   FROM g
   WHERE ${within(write, 'time', now)}
   GROUP BY service_name, name
 ), k AS (
-  SELECT n.service_name AS service_name, n.name AS name, min(p.time) AS peak
+  SELECT n.service_name AS service_name, n.name AS name, min(CASE WHEN p.amount >= n.now_value THEN p.time END) AS peak, ${write.countIf('2 * p.amount >= n.now_value')} AS high
   FROM g p JOIN n ON n.service_name = p.service_name AND n.name = p.name
-  WHERE ${within(write, 'p.time', now)} AND p.amount >= n.now_value
+  WHERE ${within(write, 'p.time', now)}
   GROUP BY n.service_name, n.name
 )
-SELECT n.service_name AS service_name, n.name AS name, CASE WHEN d.falls = 1 THEN -n.now_value ELSE n.now_value END AS value_now, CASE WHEN d.falls = 1 THEN -d.median_before ELSE d.median_before END AS value_before, k.peak AS peak, ${distance} AS z
+SELECT n.service_name AS service_name, n.name AS name, CASE WHEN d.falls = 1 THEN -n.now_value ELSE n.now_value END AS value_now, CASE WHEN d.falls = 1 THEN -d.median_before ELSE d.median_before END AS value_before, k.peak AS peak, n.unit AS unit, ${distance} AS z
 FROM n JOIN d ON d.service_name = n.service_name AND d.name = n.name JOIN q ON q.name = n.name JOIN k ON k.service_name = n.service_name AND k.name = n.name
-WHERE ${scale} > 0 AND ((d.falls = 0 AND n.now_value - d.median_before > q.typical_most) OR (d.falls = 1 AND n.now_value > d.most_before AND n.now_value >= ${leftAtMost} * d.median_before))
+WHERE ${scale} > 0 AND (NOT (${grown}) OR k.high >= ${fewestHigh}) AND ((d.falls = 0 AND n.now_value - d.median_before > q.typical_most) OR (d.falls = 1 AND n.now_value > d.most_before AND n.now_value >= ${leftAtMost} * d.median_before))
 ORDER BY z DESC, service_name, name
 LIMIT 50`;
   const { rows: answer, ...finding } = yield* notebook.ask({
@@ -120,6 +129,7 @@ function read(rows: readonly Row[]): readonly ResourceChange[] {
     metric: row.text('name'),
     value: row.number('value_now'),
     valueBefore: row.number('value_before'),
+    unit: row.text('unit'),
     z: row.number('z'),
     peak: row.time('peak')?.getTime() ?? 0,
   }));
@@ -137,10 +147,24 @@ function read(rows: readonly Row[]): readonly ResourceChange[] {
   });
 }
 
-export function describe({ service, metric, value, valueBefore }: ResourceChange): string {
-  return `${code(metric, 80)} of ${code(service, 60)} is ${short(value)} (${short(valueBefore)} before)`;
+export function describe({ service, metric, value, valueBefore, unit }: ResourceChange): string {
+  return `${code(metric, 80)} of ${code(service, 60)} is ${short(value, unit)} (${short(valueBefore, unit)} before)`;
 }
 
-export function short(value: number): string {
-  return String(Number(value.toPrecision(3)));
+const sizes = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+const nanoseconds = new Map([
+  ['s', 1e9],
+  ['ms', 1e6],
+  ['us', 1e3],
+  ['ns', 1],
+]);
+
+/** As people read it, where its unit says how. */
+export function short(value: number, unit: string): string {
+  const plain = (amount: number): string => String(Number(amount.toPrecision(3)));
+  const time = nanoseconds.get(unit);
+  if (time !== undefined) return milliseconds(value * time);
+  if (unit !== 'By') return plain(value);
+  const power = Math.min(sizes.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, Math.abs(value))) / 10)));
+  return `${plain(value / 1024 ** power)} ${sizes[power] ?? ''}`;
 }

@@ -7,7 +7,7 @@ import type { Behaviour } from './behaviour.ts';
 import type { CallGap } from './call-gaps.ts';
 import { bucketWidth, riseOf, type Onset } from './onset.ts';
 import { lines, reports, type Counted, type Source } from './request-counts.ts';
-import type { ResourceChange } from './resources.ts';
+import { farFromUsual, type ResourceChange } from './resources.ts';
 
 /** What a suspect shows, and so what is followed through time. */
 export type Signal =
@@ -90,14 +90,26 @@ ${inOrder('time')}`,
         ];
       }
       case 'gauge': {
-        const { service, metric, value, valueBefore } = signal.resource;
+        const { service, metric, value, valueBefore, z } = signal.resource;
+        const sign = value < valueBefore ? -1 : 1;
+        const after = (share: number): string => write.literal(sign * (valueBefore + share * (value - valueBefore)));
+        const [half, left] = [after(0.5), after(Math.min(0.5, farFromUsual / z))];
         return [
           `The ${value < valueBefore ? 'fall' : 'rise'} of ${code(metric, 80)} of ${code(service, 60)}`,
-          // Halfway between what it was and what it is there is little in between: the first beyond is the beginning.
-          `SELECT time AS bucket, 1 AS total, 1 AS bad
-FROM otel.metrics
-WHERE ${scope('time')} AND service_name = ${write.literal(service)} AND name = ${write.literal(metric)} AND value ${value < valueBefore ? '<' : '>'} ${write.literal((value + valueBefore) / 2)}
-ORDER BY time
+          // It has changed where it is halfway to what it is; what grows began when it last left the usual before that.
+          `WITH g AS (
+  SELECT time, ${sign < 0 ? '-value' : 'value'} AS amount
+  FROM otel.metrics
+  WHERE ${scope('time')} AND service_name = ${write.literal(service)} AND name = ${write.literal(metric)}
+), h AS (
+  SELECT min(time) AS since FROM g WHERE amount > ${half}
+), l AS (
+  SELECT max(g.time) AS since FROM g CROSS JOIN h WHERE g.time < h.since AND g.amount <= ${left}
+)
+SELECT g.time AS bucket, 1 AS total, CASE WHEN g.amount > ${half} THEN 1 ELSE 0 END AS bad
+FROM g CROSS JOIN h CROSS JOIN l
+WHERE g.amount > ${left} AND (g.time >= h.since OR g.time > l.since)
+ORDER BY g.time
 LIMIT 50`,
         ];
       }
