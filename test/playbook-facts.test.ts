@@ -197,3 +197,21 @@ describe('a gauge', () => {
   });
 });
 
+describe('calls between services', () => {
+  let chat: Conversation;
+  beforeAll(async () => {
+    chat = await chatOn(quiet);
+  });
+
+  it.each([
+    ['who calls payment?', /^`payment` is called by `checkout` \(720 calls, 0 failed\), from .*\[E2\]$/],
+    ['which services depend on catalog?', /^`catalog` is called by `frontend` \(720 calls, 16 failed\)/],
+    ['who calls frontend?', /^No call of another service to `frontend` is in the traces/],
+    ['what does frontend call?', /^`frontend` calls `catalog` \(720 calls, 16 failed\), `checkout` \(720 calls/],
+    ['what does payment depend on?', /^`payment` calls `payments-db\.internal` \(720 calls, 0 failed\), from/],
+  ])('%s is answered in a line', async (ask, says) => {
+    const { answer } = await chat.fork().say(ask);
+    expect(answer).toMatch(says);
+    expect(answer.length).toBeLessThan(300);
+  });
+});

@@ -110,6 +110,18 @@ describe('what a message asks for', () => {
       'did the load balancer fail?',
     ].map((text) => [text, 'investigation']),
     ...['is failover slow?', 'is recovery-worker ok?'].map((text) => [text, 'health']),
+    ...['who calls payment?', 'which services use the cart?', 'what depends on payment?', 'callers of payment'].map(
+      (text) => [text, 'callers'],
+    ),
+    ...['what does checkout call?', 'what does the checkout service depend on?', 'dependencies of cart'].map((text) => [
+      text,
+      'callees',
+    ]),
+    ...['what calls fail?', 'which calls are slow?', 'who should I call?'].map((text) => [
+      text,
+      text.startsWith('who') ? 'people' : 'investigation',
+    ]),
+    ...['roll it back', 'please roll this back'].map((text) => [text, 'order']),
     ...['did it stop?', 'has checkout recovered?', 'is the outage over?'].map((text) => [text, 'state']),
     ...['was there more traffic?', 'has the load gone up?', 'is the traffic higher than usual?'].map((text) => [
       text,

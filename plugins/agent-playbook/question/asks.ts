@@ -39,8 +39,8 @@ export type Asks =
   | { readonly kind: 'evidence'; readonly ids: readonly string[] }
   | { readonly kind: 'onset' | 'version' | 'changes' | 'advice' | 'summary' | 'state' }
   | { readonly kind: 'slowest' | 'failing' }
-  /** What it names: `affected` countries, `count` of orders, `blame` on the database, `health` of cart. */
-  | { readonly kind: 'affected' | 'count' | 'blame' | 'health'; readonly what: string }
+  /** What it names: `affected` countries, `count` of orders, `blame` on the database, `health` of cart, `callers` of payment. */
+  | { readonly kind: 'affected' | 'count' | 'blame' | 'health' | 'callers' | 'callees'; readonly what: string }
   /** By its id. */
   | { readonly kind: 'trace'; readonly what: string };
 
@@ -98,7 +98,7 @@ const showing = {
 
 /** What only somebody with hands on the system can do; and what no question about telemetry is. */
 const orders = [
-  /^(?:(?:please|can you|could you|would you|now|then|just|ok(?:ay)?|let's|go ahead and)[,\s]+)*(?:roll(?:ing)?[\s-]?back|revert|delete|drop|remove|erase|purge|truncate|restart|reboot|kill|scale|deploy|redeploy|silence|mute|page|notify|email|ack(?:nowledge)?|resolve|close|assign|disable|enable|drain|fail ?over|turn o(?:n|ff)|fix|undo)\b(?!.*\?\s*$)/i,
+  /^(?:(?:please|can you|could you|would you|now|then|just|ok(?:ay)?|let's|go ahead and)[,\s]+)*(?:roll(?:ing)?(?: (?:it|this|that|them))?[\s-]?back|revert|delete|drop|remove|erase|purge|truncate|restart|reboot|kill|scale|deploy|redeploy|silence|mute|page|notify|email|ack(?:nowledge)?|resolve|close|assign|disable|enable|drain|fail ?over|turn o(?:n|ff)|fix|undo)\b(?!.*\?\s*$)/i,
   /\b(?:ignore|disregard|forget) (?:all |any )?(?:the |your |of )*(?:previous|prior|above|earlier) (?:instructions?|prompts?|messages?|rules)\b/i,
 ];
 
@@ -127,6 +127,20 @@ const direct: readonly (readonly [
       /\bon[\s-]?call\b/i,
       /\b(?:who|which team|whom) (?:owns?|maintains?|runs|is responsible|deployed|released|should (?:i|we) (?:call|page|contact|ask|wake))\b/i,
       /\bphone number\b|\bescalat/i,
+    ],
+  ],
+  [
+    'callers',
+    [
+      /\b(?:who|what|which (?:services?|ones?))(?: else)? (?:calls|call|is calling|are calling|uses|use|depends? on|relies on|rely on|talks? to|needs|invokes?) (?:the |our )?(?!(?:fail|are|is|was|were|take|took|time|go|get|do|did|have|has|break|hang|slow|most|to|more|less)\w*\b)([\w./-]*\w)(?: service)?\W*$/i,
+      /\b(?:callers|clients|dependents|consumers) of (?:the |our )?([\w./-]*\w)(?: service)?\W*$/i,
+    ],
+  ],
+  [
+    'callees',
+    [
+      /\b(?:who|what|which services?)(?: else)? (?:does|do|did) (?:the |our )?([\w./-]*\w)(?: service)? (?:call|use|depend on|rely on|talk to|need|invoke)\W*$/i,
+      /\b(?:callees|dependencies) of (?:the |our )?([\w./-]*\w)(?: service)?\W*$/i,
     ],
   ],
   [
@@ -265,6 +279,8 @@ function readDirect(text: string): Asks | undefined {
       case 'count':
       case 'blame':
       case 'health':
+      case 'callers':
+      case 'callees':
         return { kind, what };
       default:
         return { kind };

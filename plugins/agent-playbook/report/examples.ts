@@ -9,9 +9,11 @@ import {
   type Exemplars,
 } from '../steps/exemplars.ts';
 import { describe as describeLog, type LogPatterns } from '../steps/log-patterns.ts';
-import { between, cited, code, moment } from '../sql.ts';
+import { partOf } from '../question/question.ts';
+import { tally, type Tallied } from '../steps/tally.ts';
+import { between, cited, code, firstOf, inList, moment, within } from '../sql.ts';
 import { bullets } from './answer.ts';
-import type { Look } from './recall.ts';
+import { sinceThen, type Look } from './recall.ts';
 import { claim, neverChecked, nothingFound, type Report } from './findings.ts';
 
 /** The worst traces, as asked for; no verdict. */
@@ -65,6 +67,60 @@ export async function* oneTrace({ desk, windows, today }: Look, traceId: string)
       ? ['These failed or took longest. Ask query_otel for all spans by its trace_id.']
       : []),
   ].join('\n\n');
+}
+
+/** Who calls a service, or what it calls: other services, and what sends nothing itself. Undefined where it is none that is known. */
+export async function* neighbours(look: Look, side: 'callers' | 'callees', what: string): Step<string | undefined> {
+  const { desk, windows, known, found } = look;
+  const meant = /^(?:it|this|that)$/.test(what) ? found?.conclusion.service : what;
+  const service = known.find((name) => name.toLowerCase() === meant?.toLowerCase()) ?? partOf(what, known);
+  if (service === undefined) return undefined;
+  const { write } = desk;
+  const range = windows.now;
+  const [own, other] = side === 'callers' ? ['s', 'p'] : ['p', 's'];
+  const calls = yield* tally(desk, {
+    question: side === 'callers' ? `Who calls ${code(service, 60)}?` : `What does ${code(service, 60)} call?`,
+    range,
+    by: [`${other}.service_name`],
+    join: 'otel.spans p',
+    where: [
+      within(write, 'p.time', range).slice(1, -1),
+      'p.trace_id = s.trace_id AND p.span_id = s.parent_span_id AND p.service_name <> s.service_name',
+      `${own}.service_name = ${write.literal(service)}`,
+    ],
+  });
+  const address = firstOf(write, 's.attributes', [
+    'server.address',
+    'peer.service',
+    'db.system.name',
+    'db.system',
+    'messaging.system',
+  ]);
+  const outside =
+    side === 'callees' &&
+    (yield* tally(desk, {
+      question: `What does ${code(service, 60)} call that sends nothing itself?`,
+      range,
+      by: [address],
+      where: [
+        inList(write, 's.kind', ['CLIENT', 'PRODUCER']),
+        `s.service_name = ${write.literal(service)}`,
+        `${address} <> ''`,
+      ],
+    }));
+  // An address such as `payment.shop.svc` is one of a service that was counted where the call arrives.
+  const isKnown = ({ names: [at = ''] }: Tallied): boolean => known.includes(at.split(/[.:]/)[0] ?? at);
+  const rows = [...calls.rows, ...(outside ? outside.rows.filter((row) => !isKnown(row)) : [])].slice(0, mostShown);
+  const ids = cited(calls.evidenceId, ...(outside ? [outside.evidenceId] : []));
+  const name = code(service, 60);
+  const list = rows
+    .map((row) => `${code(row.names[0] ?? '', 80)} (${row.calls} calls, ${row.failed} failed)`)
+    .join(', ');
+  if (rows.length === 0) {
+    const none = side === 'callers' ? `No call of another service to ${name}` : `No call of ${name} to anything`;
+    return `${none} is in the traces ${between(range)}.${ids}${sinceThen(look)}`;
+  }
+  return `${name} ${side === 'callers' ? 'is called by' : 'calls'} ${list}, ${between(range)}.${ids}${sinceThen(look)}`;
 }
 
 function examples(

@@ -11,7 +11,7 @@ import { describeVersion, newVersions } from '../steps/versions.ts';
 import { bullets } from './answer.ts';
 import { blame, isKind } from './blame.ts';
 import { affected, affectedOnly, count, failing, health, slowest } from './counts.ts';
-import { oneTrace } from './examples.ts';
+import { neighbours, oneTrace } from './examples.ts';
 import {
   badSpans,
   beginningOf,
@@ -62,6 +62,9 @@ export async function* reply(asks: Asks, look: Look): Step<string | undefined> {
       return yield* count(look, asks.what);
     case 'health':
       return (yield* health(look, asks.what)) ?? (look.found && (yield* ofOther(look, look.found, asks.what)));
+    case 'callers':
+    case 'callees':
+      return yield* neighbours(look, asks.kind, asks.what);
     case 'trace':
       return yield* oneTrace(look, asks.what);
     case 'changes':
