@@ -215,3 +215,18 @@ describe('calls between services', () => {
     expect(answer.length).toBeLessThan(300);
   });
 });
+
+describe('where payment fails', () => {
+  let chat: Conversation;
+  beforeAll(async () => {
+    chat = await chatOn(makeTraffic(ago(120), noon, { kind: 'payment-errors', from: ago(25), to: noon }));
+    expect((await chat.say('Why do checkouts fail?')).service).toBe('payment');
+  });
+
+  it('a day without telemetry is not what the next question is about', async () => {
+    const later = chat.fork();
+    expect((await later.say('was it like this yesterday?')).answer).toContain('no telemetry from 2026-02-28');
+    expect((await later.fork().say('is catalog ok?')).answer).toMatch(/^Yes: `catalog` is well/);
+    expect((await later.say('is anything slow?')).answer).toMatch(/^Looking at all services, 11:00-12:00 UTC/);
+  });
+});

@@ -1,7 +1,7 @@
 import type { AgentHost, Assignment } from '../../src/contract/agent/index.ts';
 import type { TableName } from '../../src/contract/telemetry/index.ts';
 import type { Notebook } from './notebook.ts';
-import { narrowed, subjectOf, type Question } from './question/asks.ts';
+import { goesOn, narrowed, subjectOf, type Question } from './question/asks.ts';
 import { candidateNames, names as isNamed, partOf, unknownOnly } from './question/question.ts';
 import { readTimeRange, type TimeRange } from './question/time-range.ts';
 import { type Asked, askedRange, compare, lookedAt, placeWindows } from './question/windows.ts';
@@ -28,8 +28,7 @@ export async function* directly(
   const only = asks.kind === 'investigation' && found !== undefined && narrowed(text) !== undefined;
   const of = found === undefined || asks.kind !== 'investigation' ? undefined : asks.of;
   if (asks.kind === 'investigation' && !compares && !only && of === undefined) return undefined;
-  const asked = askedRange(question, assignment);
-  const sent = yield* whatIsThere(host, notebook, question, assignment, asked);
+  const { asked, sent } = yield* lookAround(host, notebook, question, assignment);
   const placed = placeWindows(asked, sent, { references: [] });
   const { last } = sent;
   if (placed === undefined || last === undefined) {
@@ -96,8 +95,25 @@ function isElsewhere(question: Question, known: readonly string[]): boolean {
   );
 }
 
+/** The stretch that is asked about, and what is there. One without telemetry that an earlier message named is meant no more. */
+export async function* lookAround(
+  host: AgentHost,
+  notebook: Notebook,
+  question: Question,
+  assignment: Assignment,
+): Step<{ readonly asked: Asked; readonly sent: Coverage }> {
+  const asked = askedRange(question, assignment);
+  const sent = yield* whatIsThere(host, notebook, question, assignment, asked);
+  const isSaid = readTimeRange(question.text, assignment.askedAt) !== undefined || goesOn(question.text);
+  if (isSaid || asked.source !== 'named' || sent.failed || sent.services.some(({ recent }) => recent > 0)) {
+    return { asked, sent };
+  }
+  const unnamed = askedRange({}, assignment);
+  return { asked: unnamed, sent: yield* whatIsThere(host, notebook, question, assignment, unnamed) };
+}
+
 /** Spans first; logs and metrics where there are hardly any at that time; a month back where the last day is empty. */
-export async function* whatIsThere(
+async function* whatIsThere(
   { dialect: { write } }: AgentHost,
   notebook: Notebook,
   question: Question,

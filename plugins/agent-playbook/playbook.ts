@@ -9,11 +9,11 @@ import {
 import { createNotebook, type Notebook } from './notebook.ts';
 import { readFocus, readQuestion, unknownOnly } from './question/question.ts';
 import type { Asks, Question } from './question/asks.ts';
-import { askedRange, compare, placeWindows, split } from './question/windows.ts';
+import { compare, placeWindows, split } from './question/windows.ts';
 import { readTimeRange, type TimeRange } from './question/time-range.ts';
 import { code, moment } from './sql.ts';
 import { sceneOfBeginning } from './beginning.ts';
-import { directly, whatIsThere } from './directly.ts';
+import { directly, lookAround } from './directly.ts';
 import { lookCloser, onsetOf } from './closer-look.ts';
 import { gatherClues, type Clues } from './clues.ts';
 import { placedIn, sampleNote, sampleOf } from './sample.ts';
@@ -158,8 +158,7 @@ async function* answer(
   question: Question,
   assignment: Assignment,
 ): Step<Answered> {
-  const asked = askedRange(question, assignment);
-  const sent = yield* whatIsThere(host, notebook, question, assignment, asked);
+  const { asked, sent } = yield* lookAround(host, notebook, question, assignment);
   const known = sent.services.map(({ name }) => name);
   const meant = readFocus(question, known, assignment.incident);
   // No operation tells of one that sends no spans.
