@@ -208,6 +208,9 @@ describe('calls between services', () => {
     ['which services depend on catalog?', /^`catalog` is called by `frontend` \(720 calls, 16 failed\)/],
     ['who calls frontend?', /^No call of another service to `frontend` is in the traces/],
     ['what does frontend call?', /^`frontend` calls `catalog` \(720 calls, 16 failed\), `checkout` \(720 calls/],
+    ['how many requests did ledger get?', /^No service called `ledger` has sent spans/],
+    ['how many requests did catalog get?', /^720 requests to `catalog` came in/],
+    ['how many orders a minute?', /^720 at `checkout` `PlaceOrder` .*, 12 a minute/],
     ['what does payment depend on?', /^`payment` calls `payments-db\.internal` \(720 calls, 0 failed\), from/],
   ])('%s is answered in a line', async (ask, says) => {
     const { answer } = await chat.fork().say(ask);

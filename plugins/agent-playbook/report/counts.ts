@@ -208,7 +208,10 @@ const anyRequest =
 export async function* count(look: Look, asked: string): Step<string> {
   const { desk, windows } = look;
   const what = asked
-    .replace(/\s+\b(?:in|during|over|since|within|today|yesterday|between|from|this|last|we|you|they|there)\b.*$/, '')
+    .replace(
+      /\s+\b(?:per|an?|each|every|in|during|over|since|within|today|yesterday|between|from|this|last|we|you|they|there)\b.*$/,
+      '',
+    )
     .trim();
   if (anyRequest.test(what)) return yield* countAll(look, what);
   const stem = what.replace(/(?:ies|e?s|y)$/, '').replaceAll(/[^a-z0-9]/g, '.');
@@ -239,6 +242,12 @@ function perMinute({ windows }: Look, calls: number): string {
 async function* countAll(look: Look, what: string): Step<string> {
   const { desk, windows } = look;
   const service = look.known.find((name) => isNamed(look.text, name));
+  const named =
+    /\bdid (?:the |our )?(?!(?:we|you|they|i|it|users|customers|people)\b)([\w./-]*\w) (?:get|receive|serve|handle|see|take)\b/i;
+  const stranger = service === undefined ? named.exec(look.text)?.[1] : undefined;
+  if (stranger !== undefined) {
+    return `No service called ${code(stranger, 60)} has sent spans, so its requests cannot be counted; \`how many requests\` counts those of all.`;
+  }
   const where =
     service === undefined
       ? ["s.parent_span_id = ''"]
