@@ -226,6 +226,23 @@ describe('where payment fails', () => {
     expect((await chat.say('Why do checkouts fail?')).service).toBe('payment');
   });
 
+  it.each([
+    ['is postgres ok?', /^Yes: calls to `postgres` fail no more and are no slower than before/],
+    ['is the database slow?', /^No: calls to databases/],
+    ['how is postgres doing?', /^Calls to `postgres` fail no more/],
+    ['is it postgres?', /^No: calls to `postgres` fail no more/],
+    ['are the catalogs still fine?', /^Yes: `catalog` is well/],
+    ['who calls it?', /^`payment` is called by `checkout`/],
+    [
+      'what is upstream of payment?',
+      /^`payment` is called by `checkout` .*\n\n`payment` calls `payments-db\.internal`/,
+    ],
+    ['does it hit everyone?', /met a failure|How many users is not known/],
+    ['is the payment release related?', /^Probably yes: `payment` `2\.4\.0`/],
+  ])('%s', async (ask, says) => {
+    expect((await chat.fork().say(ask)).answer).toMatch(says);
+  });
+
   it('a day without telemetry is not what the next question is about', async () => {
     const later = chat.fork();
     expect((await later.say('was it like this yesterday?')).answer).toContain('no telemetry from 2026-02-28');

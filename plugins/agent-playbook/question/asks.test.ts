@@ -110,9 +110,13 @@ describe('what a message asks for', () => {
       'did the load balancer fail?',
     ].map((text) => [text, 'investigation']),
     ...['is failover slow?', 'is recovery-worker ok?'].map((text) => [text, 'health']),
-    ...['who calls payment?', 'which services use the cart?', 'what depends on payment?', 'callers of payment'].map(
-      (text) => [text, 'callers'],
-    ),
+    ...[
+      'who calls payment?',
+      'which services use the cart?',
+      'what depends on payment?',
+      'callers of payment',
+      'what is upstream of payment?',
+    ].map((text) => [text, 'callers']),
     ...['what does checkout call?', 'what does the checkout service depend on?', 'dependencies of cart'].map((text) => [
       text,
       'callees',

@@ -133,7 +133,7 @@ const direct: readonly (readonly [
     'callers',
     [
       /\b(?:who|what|which (?:services?|ones?))(?: else)? (?:calls|call|is calling|are calling|uses|use|depends? on|relies on|rely on|talks? to|needs|invokes?) (?:the |our )?(?!(?:fail|are|is|was|were|take|took|time|go|get|do|did|have|has|break|hang|slow|most|to|more|less)\w*\b)([\w./-]*\w)(?: service)?\W*$/i,
-      /\b(?:callers|clients|dependents|consumers) of (?:the |our )?([\w./-]*\w)(?: service)?\W*$/i,
+      /\b(?:callers|clients|dependents|consumers|(?:up|down)stream) of (?:the |our )?([\w./-]*\w)(?: service)?\W*$/i,
     ],
   ],
   [
@@ -190,6 +190,7 @@ const direct: readonly (readonly [
       new RegExp(`\\bhow many (${subject})\\b`, 'i'),
       /\b(?:which|what) ([a-z]+) (?:is|are|were|was) (?:\w+ )?(?:affected|impacted|hit)\b/i,
       /\b(?:affected|impact(?:ed)?|blast radius|how (?:bad|big|severe|widespread))\b/i,
+      /^(?:does|is) (?:it|this|that) (?:hit|affect)(?:ing)? (?:everyone|everybody|all)\b/i,
       /\b(?:how many|(?:what|which) (?:percentage|percent|share|fraction|proportion) of(?: the| our| all)?) ([a-z]+) (?:\w+ )?(?:failed|fail|failing|broke|lost|late|slow|delayed|missing|stuck)\b/i,
       new RegExp(`\\bwh(?:ich|at) (${subject})\\b`, 'i'),
       /^(?:(?:and|but) )?which ((?!(?:one|time|day|version|release|build|deploy\w*|way)s?\b)[a-z]+)\W*$/i,
@@ -209,7 +210,7 @@ const direct: readonly (readonly [
         'i',
       ),
       new RegExp(
-        `${lead}(?:is|was|are) (?:the |our )?(.+?) (?:to blame|harmful|guilty|responsible|involved|at fault|(?:the|a) (?:root )?(?:cause|culprit|problem|reason))\\b`,
+        `${lead}(?:is|was|are) (?:the |our )?(.+?) (?:to blame|harmful|guilty|responsible|involved|related|at fault|(?:the|a) (?:root )?(?:cause|culprit|problem|reason))\\b`,
         'i',
       ),
       // What broke by itself, or at some time, is blamed for nothing.

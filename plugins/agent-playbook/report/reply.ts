@@ -64,7 +64,7 @@ export async function* reply(asks: Asks, look: Look): Step<string | undefined> {
       return (yield* health(look, asks.what)) ?? (look.found && (yield* ofOther(look, look.found, asks.what)));
     case 'callers':
     case 'callees':
-      return yield* neighbours(look, asks.kind, asks.what);
+      return yield* around(look, asks.kind, asks.what);
     case 'trace':
       return yield* oneTrace(look, asks.what);
     case 'changes':
@@ -104,7 +104,22 @@ async function* ofOther(look: Look, found: Found, what: string): Step<string | u
   const service = isKind(what) ? undefined : partOf(what, look.known);
   if (service !== undefined) return yield* health(look, service);
   const isAffected = /\b(?:affected|impacted|hit)\b/i.test(look.text);
-  return yield* isAffected ? affectedOnly(look, found, what) : blame(look, found, what);
+  if (isAffected) return yield* affectedOnly(look, found, what);
+  const told = yield* blame(look, found, what);
+  if (told === undefined || /\b(?:down|slow|failing|broken)\b/i.test(look.text)) return told;
+  // Whether it is well is asked, and not whether it is to blame.
+  const isQuestion = /^(?:is|are)\b/i.test(look.text.trim());
+  return told
+    .replace(/^No: (?=calls |traffic )/, isQuestion ? 'Yes: ' : '')
+    .replace(/^Yes(?=, by what was found)/, 'No')
+    .replace(/^[a-z]/, (letter) => letter.toUpperCase());
+}
+
+/** Some call those upstream that call a service, and some those that it calls: who says so is told both. */
+async function* around(look: Look, side: 'callers' | 'callees', what: string): Step<string | undefined> {
+  const told = yield* neighbours(look, side, what);
+  if (told === undefined || !/stream of\b/i.test(look.text)) return told;
+  return [told, yield* neighbours(look, 'callees', what)].join('\n\n');
 }
 
 async function* onset(look: Look, found: Found): Step<string> {
@@ -272,7 +287,9 @@ const lately = 10 * 60_000;
 async function* state(look: Look, found: Found): Step<string> {
   const { desk, last, today, text } = look;
   const worse = worseOf(found);
-  const other = look.known.find((name) => isNamed(text, name));
+  const words = text.match(/[\w./-]*\w/g) ?? [];
+  const part = words.map((word) => partOf(word, look.known)).find((name) => name !== undefined);
+  const other = look.known.find((name) => isNamed(text, name)) ?? part;
   const isFelt = [...worse.failing, ...worse.slow].some(({ service }) => service === other);
   if (other !== undefined && !isFelt && other !== found.conclusion.service) {
     const told = yield* health(look, other);
