@@ -87,7 +87,7 @@ describe('an export', () => {
     const file = await exported(source);
     const before = await readFile(file, 'utf8');
     const again = { storage: source.storage, vault, now: () => new Date(), file };
-    expect(await rejection(exportWorkspace(again))).toMatchObject({ code: 'conflict' });
+    expect(await rejection(exportWorkspace(again))).toMatchObject({ code: 'invalid_argument' });
     expect(await readFile(file, 'utf8')).toBe(before);
     const nowhere = join(source.directory, 'missing', 'file');
     expect(await rejection(exportWorkspace({ ...again, file: nowhere }))).toMatchObject({ code: 'unavailable' });

@@ -47,7 +47,7 @@ export interface Exported {
 export async function exportWorkspace(options: ExportOptions): Promise<Exported> {
   const { storage, file } = options;
   if (existsSync(file)) {
-    throw new SightlineError('conflict', `The file ${file} exists already.`, { hint: 'Name another one.' });
+    throw new SightlineError('invalid_argument', `The file ${file} exists already.`, { hint: 'Name another one.' });
   }
   const partial = `${file}.part`;
   return storage.transfer.snapshot(movedArtifacts, async (snapshot) => {
