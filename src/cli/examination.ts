@@ -9,6 +9,7 @@ import { openWarehouse, startWarehouse } from '../gateway/wiring/warehouse.ts';
 import { checkConfig } from '../gateway/wiring/config.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
 import { openWorkspace, type OpenWorkspace } from '../gateway/wiring/workspace.ts';
+import { invocation } from './first-start.ts';
 import { attempt, examineOutside, failed, inTime, type Verdict } from './examine-outside.ts';
 import type { Finding, ValueNote } from '../contract/telemetry/index.ts';
 
@@ -64,7 +65,7 @@ export async function examine(settings: Settings, deadlinesMs = deadlines): Prom
         check: 'gateway',
         status: 'warn',
         detail: 'not running',
-        hint: 'Start it with: sightline serve',
+        hint: `Start it with: ${invocation(settings)} serve`,
       });
       await look('port', () => portIsFree(listen.host, listen.port));
     } else {

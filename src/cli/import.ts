@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { importWorkspace } from '../records/transfer/import.ts';
 import { act, withWorkspace, type Register } from './command.ts';
 import { inWords } from './export.ts';
+import { invocation } from './first-start.ts';
 
 export const register: Register = (program, output, summary) => {
   const command = program.command('import').argument('<file>').description(summary);
@@ -14,7 +15,7 @@ export const register: Register = (program, output, summary) => {
     output.result({ file, ...imported }, () =>
       [
         `Imported ${file}, the workspace as it was on ${imported.exportedAt}: ${inWords(imported.counts)}.`,
-        'Start it with: sightline serve',
+        `Start it with: ${invocation(settings)} serve`,
       ].join('\n'),
     );
   });

@@ -105,6 +105,8 @@ describe('a backup under load', () => {
     const { code, stdout, stderr } = await sightline(target, ['import', backup]);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain(': 1 organization, ');
+    // Not a bare serve, which would begin an empty workspace elsewhere.
+    expect(stdout).toMatch(new RegExp(`^Start it with: .* --data ${target}( .*)? serve$`, 'm'));
     const gateway = await startGateway(target);
     try {
       const token = await exchange(gateway.url, credentials);
