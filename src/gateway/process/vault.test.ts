@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createVault, loadMasterKeys } from './vault.ts';
@@ -101,6 +101,16 @@ describe('the master key', () => {
     await chmod(join(directory, 'master.key'), 0o644);
     await loadMasterKeys(directory, undefined);
     expect((await stat(join(directory, 'master.key'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('is refused with the reason and what to do where it cannot be read', async () => {
+    const file = join(directory, 'master.key');
+    await mkdir(file);
+    await expect(loadMasterKeys(directory, undefined)).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: `The master key in ${file} cannot be read: it is a directory.`,
+      hint: expect.stringContaining('owner and mode'),
+    });
   });
 
   it('comes from the environment first, and then no file is written', async () => {

@@ -88,6 +88,12 @@ export function createVault(keys: readonly string[]): Vault {
   };
 }
 
+const unreadable: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not',
+  EPERM: 'this user may not',
+  EISDIR: 'it is a directory',
+};
+
 /** SIGHTLINE_MASTER_KEY (several, separated by spaces, while one is replaced), else `master.key`, made on first use. */
 export async function loadMasterKeys(
   dataDirectory: string,
@@ -102,7 +108,11 @@ export async function loadMasterKeys(
     return text.trim().split(/\s+/);
   } catch (cause) {
     if (errorCode(cause) !== 'ENOENT') {
-      throw new SightlineError('config_invalid', `The master key in ${file} cannot be read.`, { cause });
+      const why = unreadable[String(errorCode(cause))] ?? String(cause);
+      throw new SightlineError('config_invalid', `The master key in ${file} cannot be read: ${why}.`, {
+        hint: 'Run this as the user of the gateway, or check the owner and mode of the file.',
+        cause,
+      });
     }
   }
   // Written beside and linked, so that two processes on a first start agree on one key and neither reads half of it.
