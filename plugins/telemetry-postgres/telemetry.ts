@@ -26,7 +26,7 @@ import { PostgresDialect } from './dialect.ts';
 import { estimateOf } from './estimate.ts';
 import { explain } from './failures.ts';
 import { functionNames, openGate, type PostgresGate } from './gate/index.ts';
-import { createSink } from './ingest/index.ts';
+import { createSink } from './ingest/sink.ts';
 import { KnownSmall, notKept } from './known-small.ts';
 import { readOnce, resolveLayout } from './layout.ts';
 import { PostgresOperations } from './operations.ts';

@@ -1,4 +1,4 @@
-import { DatabaseError, type Connection, type Submittable } from 'pg';
+import { DatabaseError } from 'pg';
 import { SightlineError, type Logger, type OrganizationId } from '../../../src/contract/core/index.ts';
 import {
   commonFailures,
@@ -14,60 +14,44 @@ import {
   type TelemetrySink,
   type Tenancy,
 } from '../../../src/contract/telemetry/index.ts';
-import type { Connections, Lease } from '../connections.ts';
+import { ask } from '../catalog.ts';
+import type { PostgresConfig } from '../config.ts';
+import { Connections, type Lease } from '../connections.ts';
+import { namesOf } from '../layout.ts';
+import { poolOf } from '../settings.ts';
 import { quoteName } from '../types.ts';
 import { positionsTable } from '../setup/tables.ts';
-import { copyText } from './encode.ts';
+import { CopyIn, copyText } from './copy.ts';
 
-const copyData = 0x64;
-const copyDone = 0x63;
-
-/** `COPY … FROM STDIN` of prepared text. Resolves when the server has taken all of it. */
-class CopyIn implements Submittable {
-  readonly #statement: string;
-  readonly #chunks: Iterable<string>;
-  readonly #done = Promise.withResolvers<undefined>();
-  #error: Error | undefined;
-
-  constructor(statement: string, chunks: Iterable<string>) {
-    this.#statement = statement;
-    this.#chunks = chunks;
-    this.#done.promise.catch(() => {});
-  }
-
-  get done(): Promise<undefined> {
-    return this.#done.promise;
-  }
-
-  submit(connection: Connection): void {
-    connection.query(this.#statement);
-  }
-
-  handleCopyInResponse({ stream }: Connection): void {
-    for (const chunk of this.#chunks) stream.write(message(copyData, Buffer.from(chunk, 'utf8')));
-    stream.write(message(copyDone, Buffer.alloc(0)));
-  }
-
-  handleCommandComplete(): void {}
-
-  handleError(error: Error): void {
-    this.#error = error;
-    this.#done.reject(error);
-  }
-
-  handleReadyForQuery(): void {
-    if (this.#error === undefined) this.#done.resolve(undefined);
-  }
+interface Ingest {
+  readonly sink: TelemetrySink;
+  start(signal: AbortSignal): Promise<void>;
+  stop(): Promise<void>;
 }
 
-function message(type: number, body: Buffer): Buffer {
-  const head = Buffer.alloc(5);
-  head.writeUInt8(type, 0);
-  head.writeInt32BE(body.length + 4, 1);
-  return Buffer.concat([head, body]);
+/** What the receiver writes to, where the warehouse is our own. */
+export function createSink(config: PostgresConfig, tenancy: Tenancy, logger: Logger): Ingest | undefined {
+  const { boundary } = config.tenancy;
+  const { enabled, url } = config.ingest;
+  if (!enabled || url === undefined || boundary.mode !== 'column') return undefined;
+  let connections: Connections | undefined;
+  const started = () => {
+    if (connections === undefined) throw new Error('not started');
+    return connections;
+  };
+  return {
+    sink: new PostgresSink({ connections: started, tenancy, names: namesOf(config), column: boundary.column, logger }),
+    async start(signal) {
+      connections = new Connections({ ...poolOf(config, logger), client: { connectionString: url } });
+      await ask(connections, 'SELECT 1', [], signal);
+    },
+    async stop() {
+      await connections?.end();
+    },
+  };
 }
 
-export interface SinkOptions {
+interface SinkOptions {
   readonly connections: () => Connections;
   readonly tenancy: Tenancy;
   readonly names: Readonly<Record<string, string>>;
