@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { selfSigned } from '../../../test/support/certificate.ts';
-import { trustAuthorities } from './authorities.ts';
+import { trustAuthorities } from './settings.ts';
 
 describe('authorities of the configuration', () => {
   const own = selfSigned('localhost');
