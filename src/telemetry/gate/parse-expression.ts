@@ -1,8 +1,7 @@
 import { parsePrimary } from './parse-primary.ts';
 import type { Grammar } from './grammar.ts';
 import type { Token } from './lexer.ts';
-import type { Parser, Tokens } from './tokens.ts';
-import { parseType } from './parse-type.ts';
+import { parseType, type Parser, type Tokens } from './tokens.ts';
 import type { Expression, In } from './tree.ts';
 
 /** Looser than every operator. */

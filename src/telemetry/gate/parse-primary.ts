@@ -1,7 +1,6 @@
 import type { Token } from './lexer.ts';
 import { parseCall } from './parse-call.ts';
-import { parseAliased, type Parser } from './tokens.ts';
-import { parseType, parseTypeText } from './parse-type.ts';
+import { parseAliased, parseType, parseTypeText, type Parser } from './tokens.ts';
 import type { Expression, Name } from './tree.ts';
 import { stopWords, timeUnits } from './words.ts';
 
