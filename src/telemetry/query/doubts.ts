@@ -1,6 +1,7 @@
 import { nearestName } from '../../contract/core/spelling.ts';
 import type { Dialect, TableName } from '../../contract/telemetry/index.ts';
-import { comparedWith, levelNamed, longest, most } from './cautions.ts';
+import { longest, most } from './cautions.ts';
+import { comparedWith, levelNamed } from './column-cautions.ts';
 import { keyNow, keyReadAt, otherReads, type KeyRead } from './habits/attributes.ts';
 import { mostTokens, tokensOf, type Token } from './habits/tokens.ts';
 import type { QueryResult } from './result.ts';
