@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type BatchColumn, type TelemetryBatch, decodeBatch, encodeBatch } from './batch-codec.ts';
-import { columnKind, FrameError, frameHeader } from './batch-frame.ts';
+import { columnKind } from './batch-frame.ts';
+import { FrameError, frameHeader } from './read-frame.ts';
 import { otelTables, tableNames, type LogicalColumn } from './schema.ts';
 import { firstFrame } from '../../../test/support/otlp/first-version.ts';
 import { framesRows } from '../../../test/support/otlp/rows.ts';

@@ -1,4 +1,5 @@
-import { readFrame, writeFrame, type Codes, type FrameColumn, type Text } from './batch-frame.ts';
+import { writeFrame, type Codes, type FrameColumn, type Text } from './batch-frame.ts';
+import { readFrame } from './read-frame.ts';
 import type { TableName } from './schema.ts';
 
 /** The batch as one frame (batch-frame.ts); strings that repeat are held once. */
