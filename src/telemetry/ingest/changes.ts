@@ -1,7 +1,14 @@
 import { z } from 'zod';
-import { isObject, issueText, issueWords, parseJson } from '../../contract/core/index.ts';
+import {
+  hashSecret,
+  isObject,
+  issueText,
+  issueWords,
+  parseJson,
+  type OrganizationId,
+} from '../../contract/core/index.ts';
 import { nestsDeeperThan } from '../../contract/core/json.ts';
-import { OtlpRefusal } from './answers.ts';
+import { OtlpRefusal, type Stored } from './answers.ts';
 
 /*
  * A deploy or a turned flag, as a script or a webhook reports it, becomes the log event that its sender could have sent by OTLP:
@@ -159,6 +166,31 @@ function keyValues(attributes: Readonly<Record<string, string | undefined>>) {
   return Object.entries(attributes).flatMap(([key, value]) =>
     value === undefined ? [] : [{ key, value: { stringValue: value } }],
   );
+}
+
+/** Stores the change in a body by `store`, as the log event that it is; answers what its sender is told. */
+export async function storeChange(
+  once: OnceById,
+  organizationId: OrganizationId,
+  body: Buffer,
+  nowMs: number,
+  store: (event: Buffer) => Promise<Stored>,
+): Promise<object> {
+  const change = readChange(body);
+  if (change === undefined) return { stored: false, reason: 'This message is about no flag.' };
+  const said = JSON.stringify([organizationId, { ...change, time: undefined }]);
+  const key = change.id === undefined ? undefined : hashSecret(said);
+  let warning = '';
+  const isNew = await once.store(key, async () => {
+    const { rejected, reasons, altered } = await store(changeEvent(change, nowMs));
+    if (rejected > 0) {
+      // Behind the semicolon is advice for OTLP, which wants nanoseconds.
+      const [reason = 'rejected'] = reasons[0]?.[0].split(';', 1) ?? [];
+      throw new OtlpRefusal(400, `The change was not stored: ${reason}.`, {}, reason);
+    }
+    warning = altered;
+  });
+  return { stored: true, ...(!isNew && { repeated: true }), ...(warning !== '' && { warning }) };
 }
 
 /** Stores what has an id once, as far as this process remembers. */

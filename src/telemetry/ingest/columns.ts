@@ -4,15 +4,17 @@ import { otelTables, type TableName } from '../../contract/telemetry/index.ts';
 import {
   batchRows,
   batchTextBytes,
+  noLosses,
   requestRows,
   requestTextBytes,
   work,
   workOfBytes,
+  type Losses,
   type RecordLimits,
 } from './limits.ts';
 import { OtlpFields } from './otlp-fields.ts';
 import { TextColumn } from './text.ts';
-import { noLosses, ValueWriter, type Losses } from './values.ts';
+import { ValueWriter } from './values.ts';
 import { Fields, OtlpDecodeError, type WireReader } from './wire.ts';
 
 /** Rows of one request that belong together in the log and in the warehouse. */

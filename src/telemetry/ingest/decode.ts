@@ -5,7 +5,7 @@ import { recordLimits, work } from './limits.ts';
 import { LogDecoder } from './logs.ts';
 import { MetricDecoder } from './metrics.ts';
 import { SpanDecoder } from './spans.ts';
-import type { Losses } from './values.ts';
+import type { Losses } from './limits.ts';
 import { Fields, OtlpDecodeError, type Refused, WireReader } from './wire.ts';
 
 export type Encoding = 'protobuf' | 'json';

@@ -10,7 +10,8 @@ import { ClientGone } from '../../contract/core/index.ts';
 import { OtlpRefusal, protoBytes, retryLater, rpcCode } from './answers.ts';
 import { codings } from './body.ts';
 import type { Signal } from './fields.ts';
-import type { Incoming, OtlpReceiver } from './receiver.ts';
+import type { Incoming } from './incoming.ts';
+import type { OtlpReceiver } from './receiver.ts';
 
 export interface GrpcLimits {
   readonly connections: number;

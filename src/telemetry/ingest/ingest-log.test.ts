@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import type { LogPosition } from '../../contract/telemetry/index.ts';
 import type { EncodedBatch } from './columns.ts';
 import { IngestLog, LogWriteError } from './ingest-log.ts';
-import { encodeRecords, newSearch, nextRecord, readRecord, type Marker } from './log-record.ts';
+import { encodeRecords, newSearch, nextRecord, readRecord, type Marker } from './log-segment.ts';
 import { firstRecords } from '../../../test/support/otlp/first-version.ts';
 import { silent } from '../../../test/support/otlp/gateway.ts';
 

@@ -1,21 +1,24 @@
 import { randomBytes } from 'node:crypto';
-import { open, readdir, rename, rm, rmdir, stat, type FileHandle } from 'node:fs/promises';
+import { open, rename, rm, rmdir, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode, type Logger } from '../../contract/core/index.ts';
 import type { LogPosition } from '../../contract/telemetry/index.ts';
 import type { EncodedBatch } from './columns.ts';
 import { makeDirectory, syncDirectory, writeAll } from './files.ts';
 import {
+  damagedPath,
   encodeRecords,
-  markerBytes,
+  keepAside,
   nextRecord,
+  readAt,
   readRecord,
+  readSegments,
   recordBytes,
   recordEnd,
-  type Marker,
-  newSearch,
-  type Search,
-} from './log-record.ts';
+  segmentPath,
+  startedSegment,
+  type Segment,
+} from './log-segment.ts';
 
 /** The log could not be written; the request is not stored and may be sent again. */
 export class LogWriteError extends Error {
@@ -33,15 +36,6 @@ export interface LogChunk {
   readonly batches: readonly Uint8Array[];
   readonly rows: number;
   readonly upTo: LogPosition;
-}
-
-interface Segment {
-  readonly number: number;
-  /** Of its records. It stands in the file's name, where no damage of the file takes it away. */
-  readonly marker: Marker;
-  readonly search: Search;
-  /** Bytes that are on the disk for good. */
-  end: number;
 }
 
 interface Waiting {
@@ -99,22 +93,7 @@ export class IngestLog {
   static async open(directory: string, name: string, logger: Logger): Promise<IngestLog> {
     const path = join(directory, name);
     const isNew = await makeDirectory(path);
-    const segments: Segment[] = [];
-    for (const file of await readdir(path)) {
-      const [, number, marker] = /^(\d{12})(?:-([0-9a-f]{16}))?\.log$/.exec(file) ?? [];
-      if (number === undefined) continue;
-      const { size } = await stat(join(path, file));
-      segments.push({
-        number: Number(number),
-        marker: marker === undefined ? undefined : Buffer.from(marker, 'hex'),
-        search: newSearch(size),
-        end: size,
-      });
-    }
-    segments.sort((a, b) => a.number - b.number);
-    const newest = segments.at(-1);
-    if (newest !== undefined) newest.end = await cutTornTail(segmentPath(path, newest), newest, logger);
-    return new IngestLog(path, name, isNew, segments, logger);
+    return new IngestLog(path, name, isNew, await readSegments(path, logger), logger);
   }
 
   /** What the warehouse knows it by. */
@@ -208,16 +187,8 @@ export class IngestLog {
   }
 
   /** Puts batches aside, beside the log, for the operator; answers where. */
-  async keepRefused(batches: readonly Uint8Array[], upTo: LogPosition): Promise<string> {
-    const path = join(this.#directory, `refused-${upTo.segment}-${upTo.offset}.batch`);
-    const file = await open(path, 'w', 0o600);
-    try {
-      await writeAll(file, batches, 0);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    return path;
+  keepRefused(batches: readonly Uint8Array[], upTo: LogPosition): Promise<string> {
+    return keepAside(join(this.#directory, `refused-${upTo.segment}-${upTo.offset}.batch`), batches);
   }
 
   async close(): Promise<void> {
@@ -293,7 +264,7 @@ export class IngestLog {
   async #startSegment(number: number): Promise<Segment> {
     await this.#writing?.close();
     this.#writing = undefined;
-    const segment = { number, marker: randomBytes(markerBytes), search: newSearch(0), end: 0 };
+    const segment = startedSegment(number);
     this.#writing = await open(segmentPath(this.#directory, segment), 'wx', 0o600);
     this.#segments.push(segment);
     await syncDirectory(this.#directory);
@@ -338,71 +309,13 @@ export class IngestLog {
   async #skipDamaged(segment: Segment, offset: number): Promise<LogChunk> {
     const bytes = await readAt(await this.#readable(segment), offset, segment.end - offset);
     const size = nextRecord(bytes, 0, segment.marker, segment.search) ?? bytes.length;
-    const kept = await keepAside(segmentPath(this.#directory, segment), offset, bytes.subarray(0, size));
+    const path = damagedPath(segmentPath(this.#directory, segment), offset);
+    const kept = await keepAside(path, [bytes.subarray(0, size)]);
     const { number } = segment;
     this.#logger.error(
       { log: this.name, segment: number, offset, bytes: size, kept },
       'ingest log damaged; part skipped',
     );
     return { batches: [], rows: 0, upTo: { segment: number, offset: offset + size } };
-  }
-}
-
-async function keepAside(segment: string, offset: number, bytes: Uint8Array): Promise<string> {
-  const kept = `${segment}-${offset}.damaged`;
-  const copy = await open(kept, 'w', 0o600);
-  try {
-    await writeAll(copy, [bytes], 0);
-    await copy.sync();
-  } finally {
-    await copy.close();
-  }
-  return kept;
-}
-
-function segmentPath(directory: string, { number, marker }: Pick<Segment, 'number' | 'marker'>): string {
-  const end = marker === undefined ? '' : `-${marker.toString('hex')}`;
-  return join(directory, `${String(number).padStart(12, '0')}${end}.log`);
-}
-
-async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafeSlow(length);
-  let done = 0;
-  while (done < length) {
-    const { bytesRead } = await file.read(buffer, done, length - done, offset + done);
-    if (bytesRead === 0) break;
-    done += bytesRead;
-  }
-  return buffer.subarray(0, done);
-}
-
-/** Answers the size that is left: up to the last whole request. What is damaged before it is left to the reader. */
-async function cutTornTail(path: string, { marker, search }: Segment, logger: Logger): Promise<number> {
-  const file = await open(path, 'r+');
-  try {
-    const { size } = await file.stat();
-    const bytes = await readAt(file, 0, size);
-    let whole = 0;
-    for (let at: number | undefined = 0; at !== undefined;) {
-      const record = readRecord(bytes, at, marker);
-      if (record === undefined || record === 'damaged') at = nextRecord(bytes, at, marker, search);
-      else {
-        at = record.end;
-        if (record.last) whole = at;
-      }
-    }
-    if (whole === size) return size;
-    // A write that a crash ended was never acknowledged; but damage of the last record looks the same.
-    // A full disk leaves such ends, and has no room for a copy.
-    const kept = await keepAside(path, whole, bytes.subarray(whole)).catch(() => undefined);
-    logger.warn(
-      { segment: path, cut: size - whole, kept },
-      'cut off the end of the ingest log, which holds no whole request',
-    );
-    await file.truncate(whole);
-    await file.sync();
-    return whole;
-  } finally {
-    await file.close();
   }
 }

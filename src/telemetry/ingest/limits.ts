@@ -55,3 +55,24 @@ export const work = {
 export function workOfBytes(bytes: number): number {
   return bytes >>> 4;
 }
+
+/** What the answer to a request warns of. */
+export interface Losses {
+  attributes: number;
+  values: number;
+  keys: number;
+  bodies: number;
+  events: number;
+  exemplars: number;
+  invalidIds: number;
+  /** Span ends that cannot be. */
+  ends: number;
+  /** Records kept though their time is more than a day in the future, or older than the retention. */
+  ahead: number;
+  aged: number;
+}
+
+export function noLosses(): Losses {
+  const cut = { attributes: 0, values: 0, keys: 0, bodies: 0, events: 0, exemplars: 0 };
+  return { ...cut, invalidIds: 0, ends: 0, ahead: 0, aged: 0 };
+}

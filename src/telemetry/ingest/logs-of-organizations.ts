@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { isId, type OrganizationId, type Logger } from '../../contract/core/index.ts';
 import type { TelemetrySink } from '../../contract/telemetry/index.ts';
 import type { EncodedBatch } from './columns.ts';
-import { makeDirectory, isWorkerDirectory } from './files.ts';
+import {
+  isWorkerDirectory,
+  leftDirectories,
+  makeDirectory,
+  removeEmptied,
+  workerDirectory,
+  type WorkerPlace,
+} from './files.ts';
 import { IngestLog, isLogName, LogWriteError, newLogName } from './ingest-log.ts';
 import { Loader } from './loader.ts';
 
@@ -126,5 +133,62 @@ export class OrganizationLogs {
     this.#opened.set(organizationId, store);
     loader.start();
     return store;
+  }
+}
+
+/** The logs that a worker process writes, and those that it loads for workers that there are no more. */
+export class WorkerLogs {
+  readonly own: OrganizationLogs;
+  readonly #logsIn: (directory: string) => OrganizationLogs;
+  readonly #ingest: string;
+  readonly #worker: WorkerPlace;
+  /** Loaded and never written, by their directories. */
+  readonly #left = new Map<string, OrganizationLogs>();
+
+  constructor(ingest: string, worker: WorkerPlace, sink: TelemetrySink, logger: Logger) {
+    this.#ingest = ingest;
+    this.#worker = worker;
+    this.#logsIn = (directory) => new OrganizationLogs(directory, sink, logger);
+    this.own = this.#logsIn(workerDirectory(ingest, worker));
+  }
+
+  async start(): Promise<void> {
+    await this.own.recover();
+    for (const directory of await leftDirectories(this.#ingest, this.#worker)) {
+      const logs = this.#logsIn(directory);
+      this.#left.set(directory, logs);
+      await logs.recover();
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.own.stop();
+    for (const [directory, logs] of this.#left) {
+      await logs.stop();
+      await removeEmptied(directory);
+    }
+    this.#left.clear();
+  }
+
+  async forget(organizationId: OrganizationId): Promise<void> {
+    for (const logs of this.#all) await logs.forget(organizationId);
+  }
+
+  /** Acknowledged bytes that wait for the warehouse. */
+  get waitingBytes(): number {
+    return this.#all.reduce((sum, logs) => sum + logs.totalBehindBytes, 0);
+  }
+
+  get full(): boolean {
+    return this.#all.some((logs) => logs.full);
+  }
+
+  /** Organizations whose last load failed. */
+  get failing(): readonly OrganizationId[] {
+    return [...new Set(this.#all.flatMap((logs) => logs.failing))];
+  }
+
+  get #all(): readonly OrganizationLogs[] {
+    return [this.own, ...this.#left.values()];
   }
 }

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ClientGone,
-  hashSecret,
   type Component,
   type Health,
   type Instruments,
@@ -25,24 +23,16 @@ import {
   type Stored,
 } from './answers.ts';
 import { ActivityLog } from './activity.ts';
-import { authenticate } from './authenticate.ts';
-import {
-  type BodyLimits,
-  type Coding,
-  codings,
-  inflate,
-  readBody,
-  receiverLimits,
-  type ReceiverLimits,
-} from './body.ts';
-import { changeEvent, changeLimits, OnceById, readChange } from './changes.ts';
+import { inflate, readBody, receiverLimits, type BodyLimits, type ReceiverLimits } from './body.ts';
+import { changeLimits, OnceById, storeChange } from './changes.ts';
 import { Budget } from '../../limits/budget.ts';
 import { DecodePool } from './decode-pool.ts';
 import { signals, type Signal } from './fields.ts';
-import { type Encoding } from './decode.ts';
+import type { Encoding } from './decode.ts';
+import { authenticate, encodingOf, ofHttp, refuseUnknownCoding, type Incoming } from './incoming.ts';
 import { LogWriteError } from './ingest-log.ts';
-import { OrganizationLogs } from './logs-of-organizations.ts';
-import { leftDirectories, removeEmptied, workerDirectory, type WorkerPlace } from './files.ts';
+import { WorkerLogs, type OrganizationLogs } from './logs-of-organizations.ts';
+import type { WorkerPlace } from './files.ts';
 import { dayMs, Retention } from './retention.ts';
 
 export interface OtlpReceiverOptions {
@@ -76,17 +66,6 @@ export interface OtlpReceiver extends Component {
   forget(organizationId: OrganizationId): Promise<void>;
 }
 
-/** A request whose body has not been read. */
-export interface Incoming {
-  readonly headers: IncomingHttpHeaders;
-  readonly url?: string | undefined;
-  readonly body: Readable;
-  /** Called once the sender is known and has its share of memory. */
-  admitted(): void;
-  /** The message in the body, and how it is compressed. */
-  message(body: Buffer): { readonly bytes: Buffer; readonly coding: Coding | undefined };
-}
-
 /** OTLP over HTTP (opentelemetry-proto, docs/specification.md). 200 means that the records will survive any crash. */
 export function createOtlpReceiver(options: OtlpReceiverOptions): OtlpReceiver {
   return new Receiver(options);
@@ -99,10 +78,7 @@ class Receiver implements OtlpReceiver {
   readonly #budget: Budget;
   #pool = new DecodePool();
   readonly #changes = new OnceById();
-  readonly #worker: WorkerPlace;
-  readonly #logs: OrganizationLogs | undefined;
-  /** Loaded and never written, by their directories. */
-  readonly #left = new Map<string, OrganizationLogs>();
+  readonly #logs: WorkerLogs | undefined;
   readonly #retention: Retention | undefined;
   readonly #activity: ActivityLog;
   #serving = false;
@@ -115,47 +91,26 @@ class Receiver implements OtlpReceiver {
     this.#limits = { ...receiverLimits, ...options.limits };
     this.#budget = new Budget(this.#limits.total, this.#limits.organization);
     const { sink, directory, retentionDays, now, worker = { number: 1, of: 1 } } = options;
-    this.#worker = worker;
-    const lagMs = (id: OrganizationId) => this.#logs?.lagMs(id);
+    const lagMs = (id: OrganizationId) => this.#logs?.own.lagMs(id);
     this.#activity = new ActivityLog(options.dataDirectory, worker.number, this.#logger, now, lagMs);
     if (sink === undefined) return;
-    this.#logs = new OrganizationLogs(workerDirectory(this.#ingest, worker), sink, this.#logger);
+    this.#logs = new WorkerLogs(join(options.dataDirectory, 'ingest'), worker, sink, this.#logger);
     if (worker.number > 1) return;
     const file = join(options.dataDirectory, 'retention.json');
     this.#retention = new Retention({ sink, directory, days: retentionDays, file, now, logger: this.#logger });
   }
 
   get waitingBytes(): number {
-    return this.#all.reduce((sum, logs) => sum + logs.totalBehindBytes, 0);
-  }
-
-  get #all(): readonly OrganizationLogs[] {
-    return [...(this.#logs === undefined ? [] : [this.#logs]), ...this.#left.values()];
-  }
-
-  get #ingest(): string {
-    return join(this.#options.dataDirectory, 'ingest');
+    return this.#logs?.waitingBytes ?? 0;
   }
 
   async start(): Promise<void> {
     if (this.#serving) return;
     this.#pool = new DecodePool();
-    await this.#logs?.recover();
-    await this.#adopt();
+    await this.#logs?.start();
     await this.#activity.start();
     this.#retention?.start();
     this.#serving = true;
-  }
-
-  /** Loads what workers left that there are no more. */
-  async #adopt(): Promise<void> {
-    const { sink } = this.#options;
-    if (sink === undefined) return;
-    for (const directory of await leftDirectories(this.#ingest, this.#worker)) {
-      const logs = new OrganizationLogs(directory, sink, this.#logger);
-      this.#left.set(directory, logs);
-      await logs.recover();
-    }
   }
 
   async stop(): Promise<void> {
@@ -165,24 +120,19 @@ class Receiver implements OtlpReceiver {
     const stored = Promise.allSettled(this.#storing);
     await Promise.race([stored, sleep(stopGraceMs, undefined, { ref: false })]);
     await this.#logs?.stop();
-    for (const [directory, logs] of this.#left) {
-      await logs.stop();
-      await removeEmptied(directory);
-    }
-    this.#left.clear();
     await this.#pool.stop();
     await this.#activity.stop();
   }
 
   async forget(organizationId: OrganizationId): Promise<void> {
     this.#activity.forget(organizationId);
-    for (const logs of this.#all) await logs.forget(organizationId);
+    await this.#logs?.forget(organizationId);
   }
 
   async health(): Promise<Health> {
     if (this.#logs === undefined) return { ok: true, detail: 'no telemetry is received here' };
-    if (this.#all.some((logs) => logs.full)) return { ok: true, degraded: true, detail: 'the disk is full' };
-    const failing = [...new Set(this.#all.flatMap((logs) => logs.failing))];
+    if (this.#logs.full) return { ok: true, degraded: true, detail: 'the disk is full' };
+    const { failing } = this.#logs;
     if (failing.length === 0) return { ok: true };
     // One organization's damaged file must not take the gateway away from all: what is received is safe in the log.
     return {
@@ -212,7 +162,7 @@ class Receiver implements OtlpReceiver {
   ): Promise<void> {
     const sender: Sender = { userAgent: request.headers['user-agent'] };
     try {
-      const logs = this.#logs;
+      const logs = this.#logs?.own;
       if (target === undefined || logs === undefined) throw notHere(target);
       if (request.method !== 'POST') throw new OtlpRefusal(405, 'This is sent by POST.', { allow: 'POST' });
       const incoming = ofHttp(request, response, waitsToContinue);
@@ -228,7 +178,7 @@ class Receiver implements OtlpReceiver {
   async call(signal: Signal, incoming: Incoming): Promise<Buffer> {
     const sender: Sender = { userAgent: incoming.headers['user-agent'] };
     try {
-      const logs = this.#logs;
+      const logs = this.#logs?.own;
       if (logs === undefined) throw notHere(signal);
       return successBody('protobuf', signal, await this.#export(incoming, sender, logs, signal, 'protobuf'));
     } catch (error) {
@@ -272,24 +222,11 @@ class Receiver implements OtlpReceiver {
       formats: 'application/json',
       limits,
     };
-    return this.#receive(received, logs, async (organizationId, body) => {
-      const change = readChange(body);
-      if (change === undefined) return { stored: false, reason: 'This message is about no flag.' };
-      const event = changeEvent(change, this.#options.now().getTime());
-      const said = JSON.stringify([organizationId, { ...change, time: undefined }]);
-      const key = change.id === undefined ? undefined : hashSecret(said);
-      let warning = '';
-      const isNew = await this.#changes.store(key, async () => {
-        const { rejected, reasons, altered } = await this.#store(logs, organizationId, 'logs', 'json', event);
-        if (rejected > 0) {
-          // Behind the semicolon is advice for OTLP, which wants nanoseconds.
-          const [reason = 'rejected'] = reasons[0]?.[0].split(';', 1) ?? [];
-          throw new OtlpRefusal(400, `The change was not stored: ${reason}.`, {}, reason);
-        }
-        warning = altered;
-      });
-      return { stored: true, ...(!isNew && { repeated: true }), ...(warning !== '' && { warning }) };
-    });
+    return this.#receive(received, logs, (organizationId, body) =>
+      storeChange(this.#changes, organizationId, body, this.#options.now().getTime(), (event) =>
+        this.#store(logs, organizationId, 'logs', 'json', event),
+      ),
+    );
   }
 
   /** Decodes and writes to the log, from where the warehouse loads it. */
@@ -396,17 +333,6 @@ interface Received {
   readonly limits: BodyLimits;
 }
 
-function ofHttp(request: IncomingMessage, response: ServerResponse, waitsToContinue: boolean): Incoming {
-  const { headers, url } = request;
-  return {
-    headers,
-    url,
-    body: request,
-    admitted: () => void (waitsToContinue && response.writeContinue()),
-    message: (bytes) => ({ bytes, coding: codings.get(codingOf(headers['content-encoding'])) }),
-  };
-}
-
 function notRunning(): OtlpRefusal {
   return retryLater(503, 'The receiver is not running.', 1);
 }
@@ -415,31 +341,4 @@ function notHere(target: Target | undefined): OtlpRefusal {
   return target === undefined
     ? new OtlpRefusal(404, 'OTLP is received at /v1/traces, /v1/metrics and /v1/logs; changes at /v1/changes.')
     : new OtlpRefusal(404, 'This gateway receives no telemetry. Send it to the warehouse directly.');
-}
-
-function encodingOf(contentType: string | undefined): Encoding | undefined {
-  const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
-  const utf8 = parameters.every((parameter) => !/^\s*charset=(?!"?utf-?8"?\s*$)/.test(parameter));
-  switch (type.trim()) {
-    case 'application/x-protobuf':
-    case 'application/protobuf':
-    case 'application/x-google-protobuf':
-      return 'protobuf';
-    case 'application/json':
-      return utf8 ? 'json' : undefined;
-    default:
-      return undefined;
-  }
-}
-
-function codingOf(header: string | undefined): string {
-  return header?.trim().toLowerCase() ?? '';
-}
-
-const taken = 'gzip, deflate, zstd, identity';
-
-/** Before the body comes. gRPC says the coding of its messages in a header of its own. */
-function refuseUnknownCoding({ 'content-encoding': ofBody, 'grpc-encoding': ofMessages }: IncomingHttpHeaders): void {
-  if ([ofBody, ofMessages?.toString()].every((coding) => codings.has(codingOf(coding)))) return;
-  throw new OtlpRefusal(415, `The content encoding must be one of ${taken}.`, { 'accept-encoding': taken }, 'encoding');
 }

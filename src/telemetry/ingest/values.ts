@@ -1,27 +1,6 @@
-import { deepestValue, work, workOfBytes, type RecordLimits } from './limits.ts';
+import { deepestValue, work, workOfBytes, type Losses, type RecordLimits } from './limits.ts';
 import { cutEnd, hashText, Utf8Writer, type TextColumn } from './text.ts';
 import { OtlpDecodeError, type Fields, type WireReader } from './wire.ts';
-
-/** What the answer to a request warns of. */
-export interface Losses {
-  attributes: number;
-  values: number;
-  keys: number;
-  bodies: number;
-  events: number;
-  exemplars: number;
-  invalidIds: number;
-  /** Span ends that cannot be. */
-  ends: number;
-  /** Records kept though their time is more than a day in the future, or older than the retention. */
-  ahead: number;
-  aged: number;
-}
-
-export function noLosses(): Losses {
-  const cut = { attributes: 0, values: 0, keys: 0, bodies: 0, events: 0, exemplars: 0 };
-  return { ...cut, invalidIds: 0, ends: 0, ahead: 0, aged: 0 };
-}
 
 const mostMoved = 64 * 1024;
 const open = 0x7b;

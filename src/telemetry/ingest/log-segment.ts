@@ -1,6 +1,11 @@
+import { randomBytes } from 'node:crypto';
+import { open, readdir, stat, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import type { Logger } from '../../contract/core/index.ts';
 import { tableNames } from '../../contract/telemetry/index.ts';
 import type { EncodedBatch } from './columns.ts';
+import { writeAll } from './files.ts';
 
 /*
  * A record of the ingest log, in the byte order of the machine, each at a multiple of eight:
@@ -19,7 +24,7 @@ import type { EncodedBatch } from './columns.ts';
 /** Undefined for a segment of 0.1.0. */
 export type Marker = Buffer | undefined;
 
-export const markerBytes = 8;
+const markerBytes = 8;
 const headerBytes = 32;
 const firstHeaderBytes = 24;
 const firstMagic = 0x31524c53; // 'SLR1'
@@ -139,4 +144,103 @@ function headerAt(bytes: Buffer, at: number, marker: Marker): Header | 'damaged'
 
 function headerCrc(header: Buffer): number {
   return crc32(header.subarray(12), crc32(header.subarray(0, markerBytes)));
+}
+
+/** A file of records, the newest of which is written to. */
+export interface Segment {
+  readonly number: number;
+  /** Of its records. It stands in the file's name, where no damage of the file takes it away. */
+  readonly marker: Marker;
+  readonly search: Search;
+  /** Bytes that are on the disk for good. */
+  end: number;
+}
+
+/** The segments in a log's directory, oldest first; cuts a torn tail of the newest. */
+export async function readSegments(path: string, logger: Logger): Promise<Segment[]> {
+  const segments: Segment[] = [];
+  for (const file of await readdir(path)) {
+    const [, number, marker] = /^(\d{12})(?:-([0-9a-f]{16}))?\.log$/.exec(file) ?? [];
+    if (number === undefined) continue;
+    const { size } = await stat(join(path, file));
+    segments.push({
+      number: Number(number),
+      marker: marker === undefined ? undefined : Buffer.from(marker, 'hex'),
+      search: newSearch(size),
+      end: size,
+    });
+  }
+  segments.sort((a, b) => a.number - b.number);
+  const newest = segments.at(-1);
+  if (newest !== undefined) newest.end = await cutTornTail(segmentPath(path, newest), newest, logger);
+  return segments;
+}
+
+/** One that is begun, without its file. */
+export function startedSegment(number: number): Segment {
+  return { number, marker: randomBytes(markerBytes), search: newSearch(0), end: 0 };
+}
+
+export function segmentPath(directory: string, { number, marker }: Pick<Segment, 'number' | 'marker'>): string {
+  const end = marker === undefined ? '' : `-${marker.toString('hex')}`;
+  return join(directory, `${String(number).padStart(12, '0')}${end}.log`);
+}
+
+export async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafeSlow(length);
+  let done = 0;
+  while (done < length) {
+    const { bytesRead } = await file.read(buffer, done, length - done, offset + done);
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return buffer.subarray(0, done);
+}
+
+/** For the operator; answers where. */
+export async function keepAside(path: string, parts: readonly Uint8Array[]): Promise<string> {
+  const copy = await open(path, 'w', 0o600);
+  try {
+    await writeAll(copy, parts, 0);
+    await copy.sync();
+  } finally {
+    await copy.close();
+  }
+  return path;
+}
+
+/** Of a segment. */
+export function damagedPath(segment: string, offset: number): string {
+  return `${segment}-${offset}.damaged`;
+}
+
+/** Answers the size that is left: up to the last whole request. What is damaged before it is left to the reader. */
+async function cutTornTail(path: string, { marker, search }: Segment, logger: Logger): Promise<number> {
+  const file = await open(path, 'r+');
+  try {
+    const { size } = await file.stat();
+    const bytes = await readAt(file, 0, size);
+    let whole = 0;
+    for (let at: number | undefined = 0; at !== undefined;) {
+      const record = readRecord(bytes, at, marker);
+      if (record === undefined || record === 'damaged') at = nextRecord(bytes, at, marker, search);
+      else {
+        at = record.end;
+        if (record.last) whole = at;
+      }
+    }
+    if (whole === size) return size;
+    // A write that a crash ended was never acknowledged; but damage of the last record looks the same.
+    // A full disk leaves such ends, and has no room for a copy.
+    const kept = await keepAside(damagedPath(path, whole), [bytes.subarray(whole)]).catch(() => undefined);
+    logger.warn(
+      { segment: path, cut: size - whole, kept },
+      'cut off the end of the ingest log, which holds no whole request',
+    );
+    await file.truncate(whole);
+    await file.sync();
+    return whole;
+  } finally {
+    await file.close();
+  }
 }

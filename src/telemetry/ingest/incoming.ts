@@ -1,7 +1,32 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import { type OrganizationId, hashSecret } from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
 import { OtlpRefusal } from './answers.ts';
+import { codings, type Coding } from './body.ts';
+import type { Encoding } from './decode.ts';
+
+/** A request whose body has not been read. */
+export interface Incoming {
+  readonly headers: IncomingHttpHeaders;
+  readonly url?: string | undefined;
+  readonly body: Readable;
+  /** Called once the sender is known and has its share of memory. */
+  admitted(): void;
+  /** The message in the body, and how it is compressed. */
+  message(body: Buffer): { readonly bytes: Buffer; readonly coding: Coding | undefined };
+}
+
+export function ofHttp(request: IncomingMessage, response: ServerResponse, waitsToContinue: boolean): Incoming {
+  const { headers, url } = request;
+  return {
+    headers,
+    url,
+    body: request,
+    admitted: () => void (waitsToContinue && response.writeContinue()),
+    message: (bytes) => ({ bytes, coding: codings.get(codingOf(headers['content-encoding'])) }),
+  };
+}
 
 const longestToken = 512;
 
@@ -10,13 +35,15 @@ const longestToken = 512;
  * revoked token ends with the next one.
  */
 export async function authenticate(
-  request: Pick<IncomingMessage, 'headers' | 'url'>,
+  incoming: Pick<Incoming, 'headers' | 'url'>,
   directory: Pick<Directory, 'ingestTokenByHash'>,
 ): Promise<OrganizationId> {
-  const token = tokenOf(request);
+  const token = tokenOf(incoming);
   if (token === undefined) {
     const what =
-      request.headers.authorization === undefined ? 'An ingest token is needed.' : 'No token is read in Authorization.';
+      incoming.headers.authorization === undefined
+        ? 'An ingest token is needed.'
+        : 'No token is read in Authorization.';
     throw unauthenticated(
       `${what} Send x-api-key: TOKEN, Authorization: Bearer TOKEN, or it as the password of Basic.`,
       'none',
@@ -32,7 +59,7 @@ export async function authenticate(
       );
 }
 
-function tokenOf({ headers, url = '' }: Pick<IncomingMessage, 'headers' | 'url'>): string | undefined {
+function tokenOf({ headers, url = '' }: Pick<Incoming, 'headers' | 'url'>): string | undefined {
   const { authorization } = headers;
   const key = headers['x-api-key'] ?? ofQuery(url);
   const token = authorization === undefined ? key : ofAuthorization(authorization);
@@ -60,4 +87,34 @@ function ofAuthorization(value: string): string | undefined {
 
 function unauthenticated(message: string, kind = ''): OtlpRefusal {
   return new OtlpRefusal(401, message, { 'www-authenticate': 'Bearer realm="otlp"' }, kind);
+}
+
+export function encodingOf(contentType: string | undefined): Encoding | undefined {
+  const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
+  const utf8 = parameters.every((parameter) => !/^\s*charset=(?!"?utf-?8"?\s*$)/.test(parameter));
+  switch (type.trim()) {
+    case 'application/x-protobuf':
+    case 'application/protobuf':
+    case 'application/x-google-protobuf':
+      return 'protobuf';
+    case 'application/json':
+      return utf8 ? 'json' : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function codingOf(header: string | undefined): string {
+  return header?.trim().toLowerCase() ?? '';
+}
+
+const taken = 'gzip, deflate, zstd, identity';
+
+/** Before the body comes. gRPC says the coding of its messages in a header of its own. */
+export function refuseUnknownCoding({
+  'content-encoding': ofBody,
+  'grpc-encoding': ofMessages,
+}: IncomingHttpHeaders): void {
+  if ([ofBody, ofMessages?.toString()].every((coding) => codings.has(codingOf(coding)))) return;
+  throw new OtlpRefusal(415, `The content encoding must be one of ${taken}.`, { 'accept-encoding': taken }, 'encoding');
 }
