@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Logger } from '../../src/contract/core/index.ts';
 import { Channel } from './channel.ts';
 import type { Room } from './room.ts';
-import { exitCode, type EngineSettings, type Hello } from './protocol.ts';
+import { exitCode, type EngineSettings, type Hello, type Released } from './protocol.ts';
 
 export interface ProcessOptions {
   readonly settings: EngineSettings;
@@ -37,6 +37,8 @@ const patienceMs = 20_000;
 const maxStarts = 4;
 const firstLookMs = 10;
 const lastLookMs = 100;
+/** How long a process that was let go may take to end. */
+const endMs = 5_000;
 const logBytesPerProcess = 64 * 1024;
 
 /**
@@ -117,6 +119,33 @@ function killEngine(pid: number, socket: string): void {
   } catch {
     // It is gone.
   }
+}
+
+/** Ends the connection, and waits for our own child to end where nobody else uses it. */
+export async function letGo(opening: Promise<EngineProcess>): Promise<void> {
+  const engine = await opening.catch(() => undefined);
+  if (engine === undefined) return;
+  const { channel, child } = engine;
+  const shared = await channel
+    .request<Released>({ op: 'release' }, { timeoutMs: 1_000 })
+    .then(({ header }) => header.shared)
+    .catch(() => false);
+  channel.close();
+  await channel.closed;
+  if (child === undefined || shared) return;
+  await ended(child);
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  await new Promise<void>((resolve) => {
+    const killer = setTimeout(() => child.kill('SIGKILL'), endMs);
+    child.ref();
+    child.once('exit', () => {
+      clearTimeout(killer);
+      resolve();
+    });
+  });
 }
 
 /** Normal exit codes, not logged: no connection left, no free seat, or only the compile cache was filled. */

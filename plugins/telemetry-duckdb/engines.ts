@@ -4,8 +4,8 @@ import { getCompileCacheDir } from 'node:module';
 import { join, resolve } from 'node:path';
 import { SightlineError, type Logger, type OrganizationId } from '../../src/contract/core/index.ts';
 import type { Channel } from './channel.ts';
-import { connectEngine, EngineUnreadable, type EngineProcess } from './engine-process.ts';
-import type { Released } from './protocol.ts';
+import { connectEngine, letGo, type EngineProcess } from './engine-process.ts';
+import { notOpened } from './failures.ts';
 import { createRoom, tooManyOrganizations, privateRunDirectory, socketIn } from './room.ts';
 
 export interface EnginesOptions {
@@ -44,8 +44,6 @@ export const loadPatienceMs = 100_000;
 
 /** How long a file that could not be opened is not tried again. */
 const failureMs = 2_000;
-/** How long a process that was let go may take to end. */
-const endMs = 5_000;
 /** How long one more organization waits while all engines work. */
 const patienceMs = 10_000;
 
@@ -248,35 +246,18 @@ export class Engines {
 
   #failed(organizationId: OrganizationId, error: unknown): Error {
     if (error instanceof SightlineError) return error;
-    const failure = this.#explain(organizationId, error);
+    const file = `telemetry/${organizationId}/telemetry.duckdb`;
+    this.#options.logger.error({ organizationId, file, error }, 'the telemetry file cannot be opened');
+    const failure = notOpened(file, error);
     this.#failures.set(organizationId, { error: failure, until: Date.now() + failureMs });
     return failure;
-  }
-
-  #explain(organizationId: OrganizationId, cause: unknown): SightlineError {
-    const { logger } = this.#options;
-    const file = `telemetry/${organizationId}/telemetry.duckdb`;
-    logger.error({ organizationId, file, error: cause }, 'the telemetry file cannot be opened');
-    if (cause instanceof EngineUnreadable && cause.full) {
-      return new SightlineError('telemetry_full', `There is no space left to open ${file}.`, { cause });
-    }
-    if (cause instanceof EngineUnreadable) {
-      return new SightlineError('telemetry_unavailable', `The telemetry file ${file} cannot be read.`, {
-        hint: 'The operator of this service must look at the file: it is damaged or not accessible.',
-        cause,
-      });
-    }
-    return new SightlineError('telemetry_unavailable', 'The telemetry engine does not start.', {
-      retryAfterSeconds: 2,
-      cause,
-    });
   }
 
   async #leave(organizationId: OrganizationId): Promise<void> {
     const slot = this.#slots.get(organizationId);
     if (slot === undefined) return;
     this.#slots.delete(organizationId);
-    const leaving = letGo(slot).finally(() => this.#leaving.delete(leaving));
+    const leaving = letGo(slot.opening).finally(() => this.#leaving.delete(leaving));
     this.#leaving.add(leaving);
     await leaving;
   }
@@ -287,32 +268,6 @@ export class Engines {
       if (slot.active === 0 && slot.lastUsed < before) void this.#leave(organizationId);
     }
   }
-}
-
-async function letGo(slot: Slot): Promise<void> {
-  const engine = await slot.opening.catch(() => undefined);
-  if (engine === undefined) return;
-  const { channel, child } = engine;
-  const shared = await channel
-    .request<Released>({ op: 'release' }, { timeoutMs: 1_000 })
-    .then(({ header }) => header.shared)
-    .catch(() => false);
-  channel.close();
-  await channel.closed;
-  if (child === undefined || shared) return;
-  await ended(child);
-}
-
-async function ended(child: NonNullable<EngineProcess['child']>): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  await new Promise<void>((resolve) => {
-    const killer = setTimeout(() => child.kill('SIGKILL'), endMs);
-    child.ref();
-    child.once('exit', () => {
-      clearTimeout(killer);
-      resolve();
-    });
-  });
 }
 
 /** The gateway's own, which its start has filled; else, where that cannot be written, one beside the sockets. */

@@ -11,6 +11,7 @@ import {
   type Told,
 } from '../../src/contract/telemetry/index.ts';
 import { EngineFailure, EngineLost } from './channel.ts';
+import { EngineUnreadable } from './engine-process.ts';
 import { functionNames } from './gate/functions.ts';
 
 /**
@@ -184,3 +185,20 @@ const doNotFit = sqlFailed(
   'The names or types in the statement do not fit together.',
   'Compare types: time columns are TIMESTAMP, attributes are MAP(VARCHAR, VARCHAR), counts are BIGINT. Cast where they differ.',
 );
+
+/** Why the engine of an organization's file could not be had. */
+export function notOpened(file: string, cause: unknown): SightlineError {
+  if (cause instanceof EngineUnreadable && cause.full) {
+    return new SightlineError('telemetry_full', `There is no space left to open ${file}.`, { cause });
+  }
+  if (cause instanceof EngineUnreadable) {
+    return new SightlineError('telemetry_unavailable', `The telemetry file ${file} cannot be read.`, {
+      hint: 'The operator of this service must look at the file: it is damaged or not accessible.',
+      cause,
+    });
+  }
+  return new SightlineError('telemetry_unavailable', 'The telemetry engine does not start.', {
+    retryAfterSeconds: 2,
+    cause,
+  });
+}
