@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Exchange, failureText, resultText } from './exchange.ts';
+import { Exchange, failureText, resultText, type ExchangeLimits } from './exchange.ts';
 import { RequestFailure, rpcCode } from './protocol.ts';
 import type { PreparedResult } from './catalog.ts';
 import { giveBack, maxResultBytes, type Borrowed } from './result.ts';
@@ -12,18 +12,34 @@ export function takesBatches({ 'mcp-protocol-version': named }: IncomingHttpHead
   return named === undefined || (typeof named === 'string' && revisions.has(named));
 }
 
-/** Throws for a batch that is none, or too long. */
-export function checkBatch(messages: readonly unknown[]): void {
-  if (messages.length > 0 && messages.length <= mostMessages) return;
-  throw new RequestFailure(400, rpcCode.invalidRequest, `A batch has 1 to ${mostMessages} messages.`);
+/**
+ * One after another: a batch is one request to those who count requests at once. Throws for one that is none, or too long.
+ * `answer` answers a message, also where it fails.
+ */
+export async function answerBatch(
+  exchange: Exchange,
+  messages: readonly unknown[],
+  limits: ExchangeLimits,
+  answer: (part: BatchPart, message: unknown) => Promise<void>,
+): Promise<void> {
+  if (messages.length === 0 || messages.length > mostMessages) {
+    throw new RequestFailure(400, rpcCode.invalidRequest, `A batch has 1 to ${mostMessages} messages.`);
+  }
+  const answers: string[] = [];
+  let size = 0;
+  for (const message of messages) {
+    const part = new BatchPart(exchange.request, exchange.response, limits);
+    if (size > maxResultBytes) part.failure(noRoom());
+    else await answer(part, message);
+    if (part.text === undefined) continue;
+    answers.push(part.text);
+    size += part.text.length;
+  }
+  exchange.batch(answers);
 }
 
-/** Throws where the answers are as large as one answer may be. */
-export function checkRoom(answers: readonly string[]): void {
-  let size = 0;
-  for (const { length } of answers) size += length;
-  if (size <= maxResultBytes) return;
-  throw new RequestFailure(200, rpcCode.invalidRequest, 'The answers before are too large: send this by itself.');
+function noRoom(): RequestFailure {
+  return new RequestFailure(200, rpcCode.invalidRequest, 'The answers before are too large: send this by itself.');
 }
 
 /** One message of a batch: its answer is kept for the array of all. Progress has no place there. */

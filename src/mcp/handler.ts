@@ -14,7 +14,7 @@ import {
 import { expectsContinue, type Admission } from '../limits/admission.ts';
 import { readMessage } from './body.ts';
 import { readAccept, readEra } from './era.ts';
-import { BatchPart, checkBatch, checkRoom, takesBatches } from './batch.ts';
+import { answerBatch, BatchPart, takesBatches } from './batch.ts';
 import { createCaller, type CallerOptions } from './call.ts';
 import { type ToolCall, readTraceParent, traceFields } from './tool-context.ts';
 import { createCatalog } from './catalog.ts';
@@ -168,7 +168,9 @@ export function createMcp(options: McpHandlerOptions): Mcp {
       const sent = body instanceof Promise ? await body : body;
       const called =
         Array.isArray(sent) && takesBatches(request.headers)
-          ? dispatchBatch(exchange, principal, sent, since)
+          ? answerBatch(exchange, sent, limits, (part, message) =>
+              settle(part, () => dispatch(part, principal, message, since)),
+            )
           : dispatch(exchange, principal, sent, since);
       if (called !== undefined) await called;
       exchange.operation?.end();
@@ -202,28 +204,13 @@ export function createMcp(options: McpHandlerOptions): Mcp {
     return undefined;
   }
 
-  /** One after another: a batch is one request to those who count requests at once. */
-  async function dispatchBatch(
-    exchange: Exchange,
-    principal: Principal,
-    messages: readonly unknown[],
-    since: number,
-  ): Promise<void> {
-    checkBatch(messages);
-    const answers: string[] = [];
-    for (const message of messages) {
-      const part = new BatchPart(exchange.request, exchange.response, limits);
-      try {
-        checkRoom(answers);
-        const called = dispatch(part, principal, message, since);
-        if (called !== undefined) await called;
-        part.operation?.end();
-      } catch (error) {
-        fail(part, error);
-      }
-      if (part.text !== undefined) answers.push(part.text);
+  async function settle(exchange: Exchange, called: () => Promise<void> | undefined): Promise<void> {
+    try {
+      await called();
+      exchange.operation?.end();
+    } catch (error) {
+      fail(exchange, error);
     }
-    exchange.batch(answers);
   }
 
   function begin(
@@ -284,13 +271,8 @@ export function createMcp(options: McpHandlerOptions): Mcp {
       rpcId: part.id,
       parent: undefined,
     });
-    try {
-      const message = { id: part.id, method, params, meta: undefined };
-      await callTool({ exchange: part, principal, message, era: 'modern', sessionId: undefined });
-      part.operation?.end();
-    } catch (error) {
-      fail(part, error);
-    }
+    const message = { id: part.id, method, params, meta: undefined };
+    await settle(part, () => callTool({ exchange: part, principal, message, era: 'modern', sessionId: undefined }));
     // Nothing is answered where the reader is gone.
     if (part.text === undefined) throw new ClientGone();
     return part.text;
