@@ -130,6 +130,10 @@ describe('a file that is no export of ours', () => {
     expect(await refused(giant)).toContain('too long');
     expect(await refused(gzipSync(giant))).toContain('too long');
   });
+
+  it('is refused where a line nests so deep that the parser would be busy with it for minutes', async () => {
+    expect(await refused(`${header()}\n${'['.repeat(1_000_000)}\n`)).toContain('too deep');
+  });
 });
 
 describe('an export that is not whole', () => {

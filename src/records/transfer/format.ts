@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
-import { SightlineError, parseJson, errorCode, type Vault } from '../../contract/core/index.ts';
+import { SightlineError, nestsDeeperThan, parseJson, errorCode, type Vault } from '../../contract/core/index.ts';
 import type { TransferRow } from '../../contract/storage/index.ts';
 
 const newline = 0x0a;
@@ -22,6 +22,9 @@ export const digestAlgorithm = 'sha256';
 
 /** Far above what any row of ours takes: a statement's result, a document. */
 const longestLine = 64 * 1024 * 1024;
+
+/** Lines of ours are flat. */
+const deepestLine = 8;
 
 const count = z.int().min(0);
 
@@ -106,7 +109,7 @@ export function damaged(why: string, cause?: unknown): SightlineError {
   });
 }
 
-/** The lines of a stream of bytes, without their ends. One that is not ended is refused, and so is one too long to be ours. */
+/** The lines of a stream of bytes, without their ends. One that is not ended is refused, and so is one too long or deep to be ours. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [];
   let held = 0;
@@ -115,7 +118,9 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
     let start = 0;
     for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
       const last = bytes.subarray(start, end);
-      yield parts.length === 0 ? last : Buffer.concat([...parts, last]);
+      const line = parts.length === 0 ? last : Buffer.concat([...parts, last]);
+      if (nestsDeeperThan(line, deepestLine)) throw damaged('a line of it nests too deep');
+      yield line;
       parts = [];
       held = 0;
       start = end + 1;
