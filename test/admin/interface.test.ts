@@ -315,6 +315,18 @@ describe('a key of the admin interface', () => {
         })
       ).status,
     ).toBe(400);
+    // Where a body may be large: neither what keeps the parser busy for seconds, nor what makes a million mistakes.
+    for (const [known, told] of [
+      ['['.repeat(2_000_000), 'nests deeper'],
+      [`[${'1,'.repeat(1_000_000)}1]`, 'more entries'],
+    ] as const) {
+      const response = await fetch(`${gateway.url}/admin/v1/audit/verification`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+        body: `{"known":${known}}`,
+      });
+      expect(await response.text()).toContain(told);
+    }
     expect((await send('patch', path, { secret })).status).toBe(405);
     expect((await send('get', '/organizations/Acme/nothing', { secret })).status).toBe(404);
     expect((await send('get', `${path}?x=1`, { secret })).status).toBe(400);

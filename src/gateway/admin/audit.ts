@@ -73,8 +73,8 @@ export const auditOperations = {
     path: '/audit/verification',
     summary: 'Check whether records of the audit were changed, moved, forged or removed',
     scope: 'admin:read',
-    // Heads of 50,000 chains, one for each organization and start of a process.
-    mostBodyBytes: 8 * 1_024 * 1_024,
+    // Heads of 25,000 chains, one for each organization and start of a process.
+    mostBodyBytes: 5 * 1_024 * 1_024,
     input: z.strictObject({
       organization: named,
       known: z.array(headShape).optional().describe('The heads of an earlier answer: tells what was cut off since'),

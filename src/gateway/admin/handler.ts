@@ -1,6 +1,13 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ClientGone, parseJson, requestWithin, SightlineError, isObject } from '../../contract/core/index.ts';
+import {
+  ClientGone,
+  nestsDeeperThan,
+  parseJson,
+  requestWithin,
+  SightlineError,
+  isObject,
+} from '../../contract/core/index.ts';
 import {
   instanceId,
   type AdminKey,
@@ -25,6 +32,9 @@ export interface AdminHandlerOptions {
 /** Of one key. */
 const rate = { perMinute: 600, burst: 120 } as const;
 const usualBodyBytes = 64 * 1_024;
+/** What reading a body may cost does not grow with what it says: each wrong entry of a list would be a mistake to keep. */
+const deepestBody = 8;
+const mostEntries = 25_000;
 const base = '/admin/v1';
 const ofLines = { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' } as const;
 
@@ -164,8 +174,14 @@ async function readBody(
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
     throw new SightlineError('invalid_argument', 'The body must be application/json.');
   }
+  if (nestsDeeperThan(bytes, deepestBody)) {
+    throw new SightlineError('invalid_argument', `The body nests deeper than ${deepestBody} levels.`);
+  }
   const body = parseJson(bytes.toString('utf8'));
-  if (isObject(body)) return body;
+  if (isObject(body)) {
+    if (Object.values(body).every((value) => !Array.isArray(value) || value.length <= mostEntries)) return body;
+    throw new SightlineError('payload_too_large', `A list of the body has more entries than ${mostEntries}.`);
+  }
   throw new SightlineError('invalid_argument', 'The body must be a JSON object.');
 }
 
