@@ -95,7 +95,7 @@ function isElsewhere(question: Question, known: readonly string[]): boolean {
   );
 }
 
-/** The stretch that is asked about, and what is there. One without telemetry that an earlier message named is meant no more. */
+/** The stretch that is asked about, and the services that send. One without telemetry that an earlier message named is meant no more. */
 export async function* lookAround(
   host: AgentHost,
   notebook: Notebook,
