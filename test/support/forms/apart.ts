@@ -112,6 +112,7 @@ export const without: Readonly<Record<string, string>> = {
   'test/no-secrets.test.ts': 'a check of the support by itself',
   'test/on-call.test.ts': 'an agent by itself',
   'test/playbook-conversation.test.ts': 'an agent by itself',
+  'test/playbook-facts.test.ts': 'an agent by itself',
   'test/playbook-postgres.test.ts': 'an agent and a PostgreSQL by themselves',
   'test/playbook-reruns.test.ts': 'an agent and a warehouse by themselves',
   'test/small-statements.test.ts': 'a pipeline and a PostgreSQL by themselves',
