@@ -50,7 +50,10 @@ export async function examine(settings: Settings, deadlinesMs = deadlines): Prom
       workspace = await openWorkspace(settings);
       const count = (await workspace.storage.directory.organizations()).length;
       const migrated = workspace.migrations.applied.length > 0 ? ', just migrated' : '';
-      return { status: 'ok', detail: `version ${workspace.migrations.version}${migrated}, ${count} organizations` };
+      return {
+        status: 'ok',
+        detail: `version ${workspace.migrations.version}${migrated}, ${count} organization${count === 1 ? '' : 's'}`,
+      };
     },
     deadlinesMs.storage,
   );
