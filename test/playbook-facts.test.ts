@@ -250,3 +250,19 @@ describe('where payment fails', () => {
     expect((await later.say('is anything slow?')).answer).toMatch(/^Looking at all services, 11:00-12:00 UTC/);
   });
 });
+
+describe('the logs of one service', () => {
+  it.each(['what did catalog log?', 'show me the logs of catalog'])('%s shows no line of others', async (ask) => {
+    const faulty = makeTraffic(ago(120), noon, { kind: 'payment-errors', from: ago(25), to: noon });
+    const audit = lines('audit', (minute) => (minute < 20 ? 17 : 9));
+    const chat = await chatOn({ spans: faulty.spans, logs: [...faulty.logs, ...audit] });
+    const opened = await chat.say('Why do checkouts fail?');
+    expect(opened.service).toBe('payment');
+    const others = await chat.fork().say(ask.replace('catalog', 'audit'));
+    expect(others.answer).toMatch(/^- `audit`: `record \d+ kept`, 39 times/m);
+    expect(others.answer).not.toContain('`payment`:');
+    const { answer } = await chat.say(ask);
+    expect(answer).toContain('No warning or error in the logs of `catalog` is new or more frequent');
+    expect(answer).not.toContain('`payment`');
+  });
+});

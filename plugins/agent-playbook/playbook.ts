@@ -201,6 +201,9 @@ async function* answer(
   const unknown = unknownOnly(question, known);
   if (unknown !== undefined) notes.push(`No service called ${code(unknown, 60)} has sent anything in that time.`);
   if (question.asks.kind === 'logs') {
+    const { of } = question.asks;
+    const named = known.find((name) => name.toLowerCase() === of);
+    if (named !== undefined) scene = { ...scene, focus: { services: [named], only: true } };
     scene = yield* withLineKinds(scene);
     return { ...about, report: reportLogs(scene, yield* logPatterns(scene), notes) };
   }

@@ -32,7 +32,9 @@ export type Asks =
   /** Perhaps of one service. */
   | { readonly kind: 'investigation'; readonly of?: string }
   | { readonly kind: 'help' | 'unknown' | 'greeting' | 'thanks' | 'people' | 'order' }
-  | { readonly kind: 'logs' | 'queries' | 'reasons' | 'certainty' | 'unchecked' }
+  | { readonly kind: 'queries' | 'reasons' | 'certainty' | 'unchecked' }
+  /** Perhaps of one service. */
+  | { readonly kind: 'logs'; readonly of?: string | undefined }
   /** The slowest or only those that failed, and one alone, where these are asked for. */
   | { readonly kind: 'traces'; readonly by: 'failures' | 'slowness' | undefined; readonly one: boolean }
   /** `what is E3?` */
@@ -57,7 +59,7 @@ export function readAsks(message: string, { earlier = [] }: Pick<Assignment, 'ea
     const by = /\bslow/i.test(text) ? 'slowness' : /\b(?:fail|err)/i.test(text) ? 'failures' : undefined;
     return { kind: 'traces', by, one: oneTrace.test(text) };
   }
-  if (showing.logs.test(text)) return { kind: 'logs' };
+  if (showing.logs.test(text)) return { kind: 'logs', of: logsOf.exec(text)?.slice(1).find(Boolean)?.toLowerCase() };
   if (showing.queries.test(text)) return { kind: 'queries' };
   if (/^(?:help(?: me)?|\?+)\W*$|\bwhat (?:else )?can (?:i ask|you do)\b/i.test(text)) return { kind: 'help' };
   const ids = [...text.matchAll(/\bE\d{1,4}\b/gi)].map(([id]) => id.toUpperCase());
@@ -95,6 +97,9 @@ const showing = {
     'i',
   ),
 };
+
+const logsOf =
+  /\bwhat (?:did|does) (?:the |our )?([\w./-]*\w)(?: service)? log\b|\blogs? (?:lines? )?(?:of|from|for|by) (?:the |our )?(?!(?:it|this|that|them)\b)([\w./-]*\w)/i;
 
 /** What only somebody with hands on the system can do; and what no question about telemetry is. */
 const orders = [

@@ -11,7 +11,7 @@ import {
 import { describe as describeLog, type LogPatterns } from '../steps/log-patterns.ts';
 import { partOf } from '../question/question.ts';
 import { tally, type Tallied } from '../steps/tally.ts';
-import { between, cited, code, firstOf, inList, moment, within } from '../sql.ts';
+import { between, cited, code, firstOf, inList, moment, names, within } from '../sql.ts';
 import { bullets } from './answer.ts';
 import { sinceThen, type Look } from './recall.ts';
 import { claim, neverChecked, nothingFound, type Report } from './findings.ts';
@@ -32,13 +32,15 @@ export function reportTraces(scene: Scene, { traces, evidenceId }: Exemplars, no
 /** Warnings and errors that stand out in the logs, as asked for; no verdict. */
 export function reportLogs(scene: Scene, { worse, evidenceId }: LogPatterns, notes: readonly string[]): Report {
   const shown = worse.slice(0, 8);
+  const { services, only } = scene.focus;
+  const whose = only && services.length > 0 ? ` of ${names(services)}` : '';
   return examples(scene, notes, {
     category: 'logs',
     claims: shown.map((line) => claim(`${describeLog(line)}, such as ${code(line.example, 240)}`, [evidenceId])),
     headline:
       shown.length === 0
-        ? 'No warning or error in the logs is new or more frequent'
-        : `The ${shown.length} warnings and errors that stand out in the logs`,
+        ? `No warning or error in the logs${whose} is new or more frequent`
+        : `The ${shown.length} warnings and errors that stand out in the logs${whose}`,
     nextSteps: [],
   });
 }

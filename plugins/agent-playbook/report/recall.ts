@@ -71,7 +71,7 @@ export function recall(asks: Asks, earlier: readonly EarlierInvestigation[], tod
     case 'traces':
       return earlier.map((one) => traces(one, asks, today)).find((shown) => shown !== undefined);
     case 'logs':
-      return earlier.map((one) => logs(one, today)).find((shown) => shown !== undefined);
+      return earlier.map((one) => logs(one, asks.of, today)).find((shown) => shown !== undefined);
     case 'evidence':
       return evidence(asks.ids, earlier);
     default:
@@ -125,9 +125,12 @@ function traces(one: EarlierInvestigation, asked: Traces, today: Date): string |
   return [about(one, today), bullets([...new Set(lines)].slice(0, asked.one ? 1 : mostTraces)), next].join('\n\n');
 }
 
-/** Lines that the log steps found; the named service's first. */
-function logs(one: EarlierInvestigation, today: Date): string | undefined {
-  const found = one.steps.filter(({ sql }) => /\botel\.logs\b/i.test(sql)).flatMap(logLines);
+/** Lines that the log steps found: of the service that is asked about, else those of the cause first. */
+function logs(one: EarlierInvestigation, of: string | undefined, today: Date): string | undefined {
+  const all = one.steps.filter(({ sql }) => /\botel\.logs\b/i.test(sql)).flatMap(logLines);
+  const own = all.filter((line) => line.service.toLowerCase() === of);
+  if (of !== undefined && own.length === 0 && one.conclusion.service.toLowerCase() !== of) return undefined;
+  const found = own.length > 0 ? own : all;
   if (found.length === 0) return undefined;
   const { service } = one.conclusion;
   const ordered = [
