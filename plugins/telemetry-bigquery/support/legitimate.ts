@@ -1,4 +1,5 @@
 import type { LegitimateStatement } from '../../../test/contract/isolation.ts';
+import { dialectOf } from '../dialect.ts';
 
 const hour = 'time > TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 1 HOUR)';
 const day = 'time >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 24 HOUR)';
@@ -155,6 +156,11 @@ export const legitimate: readonly LegitimateStatement[] = [
   {
     columns: 2,
     sql: `SELECT e.name, JSON_VALUE(e.attributes, '$."exception.type"') AS type FROM otel.spans AS s, UNNEST(s.events) AS e WHERE e.name = 'exception'`,
+  },
+  {
+    // As the agent asks what failed spans say.
+    columns: 1,
+    sql: `SELECT COALESCE(NULLIF(status_message, ''), ${dialectOf([], 'flat').write.exception('events')}, '') AS said FROM otel.spans WHERE status_code = 'ERROR'`,
   },
   { columns: 2, sql: `SELECT s.trace_id, e.name FROM otel.spans AS s, s.events AS e LIMIT 10` },
   { columns: 2, sql: `SELECT name, ARRAY_LENGTH(events) AS n FROM otel.spans WHERE ARRAY_LENGTH(events) > 0` },
