@@ -17,6 +17,7 @@ import { accountId } from './claims.ts';
 import type { Clients } from './clients/index.ts';
 import type { Reach } from './error-page.ts';
 import type { GrantRecords } from './grant-records.ts';
+import { lifetimes } from './metadata.ts';
 import { knownScopes } from './scopes.ts';
 
 /** The page that leads on to the client, and tells a person who comes again. */
@@ -89,9 +90,10 @@ export function createAuthorizationRequests(options: ConsentOptions): Authorizat
   }
 
   /** Undefined where another answer, in whatever process, was first: the library would write this one over it. */
-  async function finish(request: IncomingMessage, response: ServerResponse, { uid, exp }: Interaction, result: Result) {
+  async function finish(request: IncomingMessage, response: ServerResponse, { uid }: Interaction, result: Result) {
     const [model, id] = ['Answer', hashSecret(uid)] as const;
-    await reach(artifacts().upsert({ model, id, payload: '{}', expiresAt: new Date(exp * 1_000) }));
+    const expiresAt = new Date(now().getTime() + lifetimes.Interaction * 1_000);
+    await reach(artifacts().upsert({ model, id, payload: '{}', expiresAt }));
     if (!(await reach(artifacts().consume(model, id, now())))) return undefined;
     try {
       return await options.provider().interactionResult(request, response, result, { mergeWithLastSubmission: false });
