@@ -137,10 +137,14 @@ function logs(one: EarlierInvestigation, of: string | undefined, today: Date): s
     ...found.filter((line) => line.service === service),
     ...found.filter((line) => line.service !== service),
   ];
-  return [about(one, today), bullets([...new Set(ordered.map(({ text }) => text))].slice(0, mostLines))].join('\n\n');
+  // Two steps may have found one line.
+  const lines = new Map(ordered.map(({ text, evidenceId }) => [text, `${text} [${evidenceId}]`]));
+  return [about(one, today), bullets([...lines.values()].slice(0, mostLines))].join('\n\n');
 }
 
-function logLines(step: InvestigationStep): readonly { readonly service: string; readonly text: string }[] {
+function logLines(
+  step: InvestigationStep,
+): readonly { readonly service: string; readonly text: string; readonly evidenceId: string }[] {
   const shown = ['example', 'line', 'body'].find((name) => step.columns.includes(name));
   if (shown === undefined) return [];
   return readRows(step.columns, step.rows).map((row) => {
@@ -148,7 +152,8 @@ function logLines(step: InvestigationStep): readonly { readonly service: string;
     const times = step.columns.includes('records')
       ? `, ${row.number('records') === 1 ? 'once' : `${row.number('records')} times`}`
       : '';
-    return { service, text: `${code(service, 60)}: ${code(row.text(shown), 240)}${times} [${step.evidence_id}]` };
+    const text = `${code(service, 60)}: ${code(row.text(shown), 240)}${times}`;
+    return { service, text, evidenceId: step.evidence_id };
   });
 }
 
