@@ -1,45 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SightlineError } from '../../src/contract/core/index.ts';
-import {
-  otelTables,
-  tableNames,
-  type LogicalColumn,
-  type ReadRules,
-  type RuleAction,
-  type TableName,
-  type TableRules,
-} from '../../src/contract/telemetry/index.ts';
 import { withheld } from '../../test/contract/isolation-rows.ts';
-import { ask, writeRows, type Answer, type WarehouseUnderTest } from '../../test/contract/telemetry/warehouse.ts';
+import { everyWay, withheldOf } from '../../test/contract/telemetry/ruled.ts';
+import { writeRows, type WarehouseUnderTest } from '../../test/contract/telemetry/warehouse.ts';
 import { sharedServer } from '../../test/support/clickhouse/shared-server.ts';
 import { withEngine } from '../../test/support/clickhouse/with-engine.ts';
 import { oracles } from './support/attacks-oracles.ts';
 import { ownWarehouse } from './support/harness.ts';
 
-/*
- * Everything of one organization's that can hold a text is ruled, and its own people ask. Each way to a table that the
- * corpora know leads to what the rules leave of it.
- */
-
-const now = new Date();
-const secret = withheld(now);
-
-function ruled(action: RuleAction): ReadRules {
-  const rulesOf = (table: TableName): TableRules => {
-    const columns: readonly LogicalColumn[] = otelTables[table].columns;
-    const texts = columns.filter(({ type }) => type === 'string').map(({ name }) => [name, action] as const);
-    const nested = columns.filter(({ type }) => ['events', 'links', 'exemplars'].includes(type));
-    return {
-      columns: new Map([...texts, ...nested.map(({ name }) => [name, 'mask'] as const)]),
-      attributes: [
-        { key: `key-${secret.marker}`, prefix: false, action: 'deny' },
-        { key: '', prefix: true, action },
-      ],
-    };
-  };
-  const tables = { spans: rulesOf('spans'), metrics: rulesOf('metrics'), logs: rulesOf('logs') };
-  return { key: action, salt: '000102030405060708090a0b0c0d0e0f', tables };
-}
+const secret = withheld(new Date());
 
 /** Ways around a rule that a person would try. */
 const detours: readonly string[] = [
@@ -85,9 +54,7 @@ withEngine(() => {
       warehouse = await ownWarehouse(server());
       await warehouse.component.start(AbortSignal.timeout(20_000));
       const [organization] = warehouse.organizations;
-      for (const table of tableNames) {
-        await writeRows(warehouse, organization, table, secret.rows(table).slice(0, 20));
-      }
+      for (const { table, rows } of withheldOf(secret)) await writeRows(warehouse, organization, table, rows);
     });
     afterAll(async () => {
       await warehouse.component.stop();
@@ -95,34 +62,18 @@ withEngine(() => {
     });
 
     it('hold on every way to a table', async () => {
-      const { component } = warehouse;
-      const [organization] = warehouse.organizations;
-      const limits = { maxRows: 50, timeoutMs: 5_000 };
-      let answered = 0;
-      const statements = [...detours, ...oracles.slice(0, 20)];
-      const wrong: string[] = [];
-      for (const action of ['mask', 'hash', 'deny'] as const) {
-        const rules = ruled(action);
-        for (const sql of statements) {
-          const outcome = await attempt(ask(component, organization, sql, { rules, limits }));
-          if (outcome.startsWith('[{')) answered += 1;
-          if (outcome.includes(secret.marker)) wrong.push(`${action}: ${sql} → ${outcome.slice(0, 300)}`);
-        }
-      }
+      const { wrong, answered, unruled } = await everyWay({
+        telemetry: warehouse.component,
+        organizationId: warehouse.organizations[0],
+        secret,
+        statements: [...detours, ...oracles.slice(0, 20)],
+        timeoutMs: 5_000,
+        // The log gets the engine's words too, which quote the rules.
+        textOf: (error) => (error instanceof SightlineError ? `${error.message} ${error.hint}` : String(error)),
+      });
       expect(wrong).toEqual([]);
       expect(answered).toBeGreaterThan(30);
-      const plain = await attempt(ask(component, organization, 'SELECT * FROM otel.spans', { limits }));
-      expect(plain).toContain(secret.marker);
+      expect(await unruled('SELECT * FROM otel.spans')).toContain(secret.marker);
     });
   });
 });
-
-/** What comes back. The log gets the engine's words too, which quote the rules. */
-async function attempt(work: Promise<Answer>): Promise<string> {
-  try {
-    const { columns, text } = await work;
-    return JSON.stringify(columns) + text;
-  } catch (error) {
-    return error instanceof SightlineError ? `${error.message} ${error.hint}` : String(error);
-  }
-}

@@ -1,48 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  otelTables,
-  tableNames,
-  type LogicalColumn,
-  type ReadRules,
-  type RuleAction,
-  type TableName,
-  type TableRules,
-} from '../../src/contract/telemetry/index.ts';
 import { withheld } from '../../test/contract/isolation-rows.ts';
-import { ask, writeRows, type Answer } from '../../test/contract/telemetry/warehouse.ts';
+import { everyWay, withCause, withheldOf } from '../../test/contract/telemetry/ruled.ts';
+import { writeRows } from '../../test/contract/telemetry/warehouse.ts';
 import { everyPostgresServer } from '../../test/support/postgres.ts';
 import { oracles } from './support/attacks-oracles.ts';
 import { legitimate } from './support/legitimate.ts';
 import { createWarehouse, type TestWarehouse } from './support/warehouse.ts';
 
-/*
- * Everything of one organization's that can hold a text is ruled, and its own people ask. Each way to a table that the
- * corpora know leads to what the rules leave of it.
- */
-
-const now = new Date();
-const secret = withheld(now);
+const secret = withheld(new Date());
 const servers = await everyPostgresServer();
 afterAll(async () => {
   for (const server of servers) await server.stop();
 });
-
-function ruled(action: RuleAction): ReadRules {
-  const rulesOf = (table: TableName): TableRules => {
-    const columns: readonly LogicalColumn[] = otelTables[table].columns;
-    const texts = columns.filter(({ type }) => type === 'string').map(({ name }) => [name, action] as const);
-    const nested = columns.filter(({ type }) => ['events', 'links', 'exemplars'].includes(type));
-    return {
-      columns: new Map([...texts, ...nested.map(({ name }) => [name, 'mask'] as const)]),
-      attributes: [
-        { key: `key-${secret.marker}`, prefix: false, action: 'deny' },
-        { key: '', prefix: true, action },
-      ],
-    };
-  };
-  const tables = { spans: rulesOf('spans'), metrics: rulesOf('metrics'), logs: rulesOf('logs') };
-  return { key: action, salt: '000102030405060708090a0b0c0d0e0f', tables };
-}
 
 /** Ways around a rule that a person would try. */
 const detours: readonly string[] = [
@@ -87,9 +56,7 @@ for (const server of servers) {
       warehouse = await createWarehouse(server);
       await warehouse.component.start(AbortSignal.timeout(20_000));
       const [organization] = warehouse.organizations;
-      for (const table of tableNames) {
-        await writeRows(warehouse, organization, table, secret.rows(table).slice(0, 20));
-      }
+      for (const { table, rows } of withheldOf(secret)) await writeRows(warehouse, organization, table, rows);
     });
     afterAll(async () => {
       await warehouse.component.stop();
@@ -97,36 +64,17 @@ for (const server of servers) {
     });
 
     it('hold on every way to a table', async () => {
-      const { component } = warehouse;
-      const [organization] = warehouse.organizations;
-      const limits = { maxRows: 50, timeoutMs: 5_000 };
-      let answered = 0;
-      const hostile = oracles().map(({ sql }) => sql);
-      const statements = [...detours, ...hostile, ...legitimate.map(({ sql }) => sql)];
-      const wrong: string[] = [];
-      for (const action of ['mask', 'hash', 'deny'] as const) {
-        const rules = ruled(action);
-        for (const sql of statements) {
-          const outcome = await attempt(ask(component, organization, sql, { rules, limits }));
-          if (outcome.startsWith('[{')) answered += 1;
-          if (outcome.includes(secret.marker)) wrong.push(`${action}: ${sql} → ${outcome.slice(0, 300)}`);
-        }
-      }
+      const { wrong, answered, unruled } = await everyWay({
+        telemetry: warehouse.component,
+        organizationId: warehouse.organizations[0],
+        secret,
+        statements: [...detours, ...[...oracles(), ...legitimate].map(({ sql }) => sql)],
+        timeoutMs: 5_000,
+        textOf: withCause,
+      });
       expect(wrong).toEqual([]);
       expect(answered).toBeGreaterThan(100);
-      const plain = await attempt(ask(component, organization, 'SELECT s FROM otel.spans s', { limits }));
-      expect(plain).toContain(secret.marker);
+      expect(await unruled('SELECT s FROM otel.spans s')).toContain(secret.marker);
     });
   });
-}
-
-/** What comes back, and what of an error only the log gets. */
-async function attempt(work: Promise<Answer>): Promise<string> {
-  try {
-    const { columns, text } = await work;
-    return JSON.stringify(columns) + text;
-  } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
-    return `${String(error)} ${cause}`;
-  }
 }
