@@ -82,20 +82,19 @@ async function createStorage(foundation: Foundation): Promise<Storage> {
 }
 
 /** What a migration of the storage would do; nothing is changed. */
-export async function planMigration(settings: Settings): Promise<MigrationPlan> {
-  const storage = await createStorage(await layFoundation(settings));
-  try {
-    return await storage.planMigration();
-  } finally {
-    await storage.stop();
-  }
+export function planMigration(settings: Settings): Promise<MigrationPlan> {
+  return onStorage(settings, (storage) => storage.planMigration());
 }
 
 /** Without serving. Nothing is sealed, so any master key will do. */
-export async function migrateStorage(settings: Settings): Promise<MigrationReport> {
+export function migrateStorage(settings: Settings): Promise<MigrationReport> {
+  return onStorage(settings, (storage) => storage.migrate());
+}
+
+async function onStorage<Done>(settings: Settings, act: (storage: Storage) => Promise<Done>): Promise<Done> {
   const storage = await createStorage(await layFoundation(settings));
   try {
-    return await storage.migrate();
+    return await act(storage);
   } finally {
     await storage.stop();
   }
