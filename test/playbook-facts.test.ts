@@ -230,6 +230,8 @@ describe('where payment fails', () => {
     ['is postgres ok?', /^Yes: calls to `postgres` fail no more and are no slower than before/],
     ['is the database slow?', /^No: calls to databases/],
     ['how is postgres doing?', /^Calls to `postgres` fail no more/],
+    ['is it a traffic spike?', /^No: traffic is not much more than before/],
+    ['is the network ok?', /^Yes: neither|^Yes: no /],
     ['is it postgres?', /^No: calls to `postgres` fail no more/],
     ['are the catalogs still fine?', /^Yes: `catalog` is well/],
     ['who calls it?', /^`payment` is called by `checkout`/],
@@ -264,5 +266,23 @@ describe('the logs of one service', () => {
     const { answer } = await chat.say(ask);
     expect(answer).toContain('No warning or error in the logs of `catalog` is new or more frequent');
     expect(answer).not.toContain('`payment`');
+  });
+});
+
+describe('a trace whose failure has an exception and no other words', () => {
+  it('is told by that', async () => {
+    const { spans, logs } = makeTraffic(ago(120), noon, { kind: 'payment-errors', from: ago(25), to: noon });
+    const failed = spans.findLast(
+      ({ service_name: service, status_code: code }) => service === 'payment' && code === 'ERROR',
+    );
+    const event = {
+      time: noon,
+      name: 'exception',
+      attributes: { 'exception.type': 'CardException', 'exception.message': 'refused' },
+    };
+    const told = Object.assign({}, failed, { status_message: '', events: [event] });
+    const chat = await chatOn({ spans: spans.map((span) => (span === failed ? told : span)), logs });
+    const { answer } = await chat.say(`what happened in trace ${String(failed?.['trace_id'])}?`);
+    expect(answer).toMatch(/`payment` `Charge` failed after .*, saying `CardException: refused`/);
   });
 });

@@ -22,8 +22,33 @@ export function isKind(what: string): boolean {
   return [stores, queues, network, resource, traffic, place, release].some((kind) => kind.test(what));
 }
 
+/** What an answer begins with where it is the cause, and where it is not. */
+interface Verdicts {
+  readonly guilty: string;
+  readonly innocent: string;
+}
+
+const verdicts = {
+  /** `is it redis?`, `is redis down?` */
+  blame: { guilty: 'Yes', innocent: 'No: ' },
+  /** `is redis ok?` */
+  health: { guilty: 'No', innocent: 'Yes: ' },
+  /** `how is redis?` */
+  state: { guilty: 'Not well', innocent: '' },
+} as const satisfies Record<string, Verdicts>;
+
 /** `is it the database?`, `is the cart release to blame?`: yes or no, by which evidence, and what it is instead. */
-export async function* blame(look: Look, found: Found, what: string): Step<string | undefined> {
+export async function* blame(
+  look: Look,
+  found: Found,
+  what: string,
+  asked: keyof typeof verdicts = 'blame',
+): Step<string | undefined> {
+  const told = yield* judge(look, found, what, verdicts[asked]);
+  return told && `${told.charAt(0).toUpperCase()}${told.slice(1)}`;
+}
+
+async function* judge(look: Look, found: Found, what: string, said: Verdicts): Step<string | undefined> {
   const services = look.known.filter((name) => isNamed(what, name) || name.toLowerCase() === what);
   // `is it cart or payment?`
   const service = services.find((name) => name === found.conclusion.service) ?? services[0];
@@ -32,21 +57,26 @@ export async function* blame(look: Look, found: Found, what: string): Step<strin
   if (stores.test(what))
     return yield* ofCalls(look, found, {
       what,
+      said,
       keys: ['db.system.name', 'db.system'],
       isAny: /\b(?:databases?|db|sql|caches?)\b/.test(what),
     });
   if (queues.test(what))
     return yield* ofCalls(look, found, {
       what,
+      said,
       keys: ['messaging.system'],
       isAny: /\b(?:queues?|messaging|broker)\b/.test(what),
     });
-  if (network.test(what)) return ofStep(found, /neither of them spends/, 'the way between services');
-  if (resource.test(what)) return ofStep(found, /resource than before/, 'a used-up resource');
-  if (traffic.test(what)) return yield* ofTraffic(look, found);
+  if (network.test(what)) return ofStep(found, said, /neither of them spends/, 'the way between services');
+  if (resource.test(what)) return ofStep(found, said, /resource than before/, 'a used-up resource');
+  if (traffic.test(what)) return yield* ofTraffic(look, found, said);
   const part = place.test(what) ? undefined : partOf(what, look.known);
   if (part !== undefined) return yield* ofService(look, found, part);
-  return ofAttribute(found, what, place.test(what)) ?? (yield* ofCalls(look, found, { what, keys: [], isAny: false }));
+  return (
+    ofAttribute(found, what, said, place.test(what)) ??
+    (yield* ofCalls(look, found, { what, said, keys: [], isAny: false }))
+  );
 }
 
 /** What it is by what was found. */
@@ -88,6 +118,7 @@ async function* ofRelease(look: Look, found: Found, asked: string | undefined): 
 
 interface Calls {
   readonly what: string;
+  readonly said: Verdicts;
   /** Attributes that name the system; none where it is known by its address alone. */
   readonly keys: readonly string[];
   /** Any system of that kind. */
@@ -98,7 +129,7 @@ interface Calls {
 async function* ofCalls(
   { desk, windows, known }: Look,
   found: Found,
-  { what, keys, isAny }: Calls,
+  { what, said: { guilty, innocent }, keys, isAny }: Calls,
 ): Step<string | undefined> {
   const { write } = desk;
   const system = `COALESCE(${[...keys.map((key) => `NULLIF(${write.attribute('s.attributes', key)}, '')`), "''"].join(', ')})`;
@@ -145,7 +176,7 @@ async function* ofCalls(
       ? ''
       : ' It sends no telemetry of its own here, so what it does inside is not seen.';
     return isBlamed(first.row, found, blamed)
-      ? `Yes, by what was found: ${text}${sends}\n\n${instead(found)}`
+      ? `${guilty}, by what was found: ${text}${sends}\n\n${instead(found)}`
       : `Perhaps not as the cause, but ${text}\n\n${instead(found)}`;
   }
   const list = pairs.slice(0, 4).map(({ row, past }) => {
@@ -155,7 +186,7 @@ async function* ofCalls(
   const whose = isAny ? 'databases, caches and queues' : code(what, 40);
   return before === undefined
     ? `I cannot tell: there is nothing before to compare calls to ${whose} with. ${list.join('; ')}.${ids}\n\n${instead(found)}`
-    : `No: calls to ${whose} fail no more and are no slower than before. ${list.join('; ')}.${ids}\n\n${instead(found)}`;
+    : `${innocent}calls to ${whose} fail no more and are no slower than before. ${list.join('; ')}.${ids}\n\n${instead(found)}`;
 }
 
 function isWorse(row: Tallied, past: Tallied): boolean {
@@ -174,23 +205,23 @@ function isBlamed({ names: [service, kind, address] }: Tallied, found: Found, bl
 }
 
 /** What one question of the investigation answered. */
-function ofStep(found: Found, question: RegExp, what: string): string {
+function ofStep(found: Found, { guilty, innocent }: Verdicts, question: RegExp, what: string): string {
   const step = stepOn(found, question);
   if (step === undefined) return `I cannot tell: ${what} was not looked at.\n\n${instead(found)}`;
   const seen = `${step.observation}${cited(step.evidence_id)}`;
   const isIt = found.conclusion.claims.some(
     ({ status, evidence_ids: ids }, index) => index === 0 && status === 'supported' && ids.includes(step.evidence_id),
   );
-  if (isIt && step.verdict === 'supports') return `Yes, by what was found: ${gist(found)} ${seen}`;
+  if (isIt && step.verdict === 'supports') return `${guilty}, by what was found: ${gist(found)} ${seen}`;
   return step.verdict === 'supports'
     ? `No, not by what was found, though there is this: ${seen}\n\n${instead(found)}`
-    : `No: ${seen.charAt(0).toLowerCase()}${seen.slice(1)}\n\n${instead(found)}`;
+    : `${innocent}${seen.charAt(0).toLowerCase()}${seen.slice(1)}\n\n${instead(found)}`;
 }
 
 /** `is traffic down?` is no question whether there is more of it. */
 const less = /\b(?:down|drop\w*|fall\w*|fell|fewer|less|low|lower|declin\w*|decreas\w*)\b/i;
 
-async function* ofTraffic({ desk, windows, text }: Look, found: Found): Step<string> {
+async function* ofTraffic({ desk, windows, text }: Look, found: Found, { innocent }: Verdicts): Step<string> {
   const fell = stepOn(found, /^Do far fewer requests come in/);
   if (less.test(text) && fell?.verdict === 'supports') return `Yes: ${fell.observation}${cited(fell.evidence_id)}`;
   const counts = (range: Look['windows']['now']) =>
@@ -211,12 +242,12 @@ async function* ofTraffic({ desk, windows, text }: Look, found: Found): Step<str
       : 'No: traffic is not much less than before.'
     : share >= 0.5
       ? 'Perhaps: traffic has grown.'
-      : 'No: traffic is not much more than before.';
+      : `${innocent}traffic is not much more than before.`;
   return `${word} ${a.toFixed(0)} requests a minute ${between(windows.now)}, ${b.toFixed(0)} before${Number.isFinite(share) ? ` (${share >= 0 ? '+' : '-'}${percent(Math.abs(share))})` : ''}.${cited(now.evidenceId, before.evidenceId)}\n\n${instead(found)}`;
 }
 
 /** By what the bad spans have in common: a host, a customer, a card. Undefined where no attribute has such a value. */
-function ofAttribute(found: Found, what: string, isPlace: boolean): string | undefined {
+function ofAttribute(found: Found, what: string, { guilty, innocent }: Verdicts, isPlace: boolean): string | undefined {
   const step = found.steps.findLast(
     ({ columns }) => columns.includes('attribute_value') && columns.includes('bad_total'),
   );
@@ -236,8 +267,8 @@ function ofAttribute(found: Found, what: string, isPlace: boolean): string | und
   const line =
     fits &&
     `${code(`${fits.text('attribute')}=${fits.text('attribute_value')}`, 120)}: ${share('bad', 'bad_total')} of the bad spans, ${share('rest', 'rest_total')} of the rest.${cited(step?.evidence_id ?? '')}`;
-  if (tells) return `Yes, that is what they share. ${line}\n\n${instead(found)}`;
+  if (tells) return `${guilty}, that is what they share. ${line}\n\n${instead(found)}`;
   if (isPlace)
-    return `No: no node, host or instance tells the bad spans from the rest.${line ? ` ${line}` : cited(...(step ? [step.evidence_id] : []))}\n\n${instead(found)}`;
+    return `${innocent}no node, host or instance tells the bad spans from the rest.${line ? ` ${line}` : cited(...(step ? [step.evidence_id] : []))}\n\n${instead(found)}`;
   return line && `Not by itself. ${line}\n\n${instead(found)}`;
 }

@@ -105,14 +105,8 @@ async function* ofOther(look: Look, found: Found, what: string): Step<string | u
   if (service !== undefined) return yield* health(look, service);
   const isAffected = /\b(?:affected|impacted|hit)\b/i.test(look.text);
   if (isAffected) return yield* affectedOnly(look, found, what);
-  const told = yield* blame(look, found, what);
-  if (told === undefined || /\b(?:down|slow|failing|broken)\b/i.test(look.text)) return told;
-  // Whether it is well is asked, and not whether it is to blame.
-  const isQuestion = /^(?:is|are)\b/i.test(look.text.trim());
-  return told
-    .replace(/^No: (?=calls |traffic )/, isQuestion ? 'Yes: ' : '')
-    .replace(/^Yes(?=, by what was found)/, 'No')
-    .replace(/^[a-z]/, (letter) => letter.toUpperCase());
+  if (/\b(?:down|slow|failing|broken)\b/i.test(look.text)) return yield* blame(look, found, what);
+  return yield* blame(look, found, what, /^(?:is|are)\b/i.test(look.text.trim()) ? 'health' : 'state');
 }
 
 /** Some call those upstream that call a service, and some those that it calls: who says so is told both. */
@@ -287,7 +281,7 @@ const lately = 10 * 60_000;
 async function* state(look: Look, found: Found): Step<string> {
   const { desk, last, today, text } = look;
   const worse = worseOf(found);
-  const words = text.match(/[\w./-]*\w/g) ?? [];
+  const words = text.match(/[\w./-]*\w/g)?.filter((word) => !isKind(word)) ?? [];
   const part = words.map((word) => partOf(word, look.known)).find((name) => name !== undefined);
   const other = look.known.find((name) => isNamed(text, name)) ?? part;
   const isFelt = [...worse.failing, ...worse.slow].some(({ service }) => service === other);
