@@ -124,6 +124,8 @@ describe('a fault that is known', () => {
     expect(steps.filter((step) => step.error !== undefined)).toEqual([]);
     expect(conclusion).toMatchObject({ category: 'errors', service: 'payment', confidence: 'high' });
     expect(answer).toContain('CardException: ');
+    const shown = await investigate(organization, saying('show me a failed trace'));
+    expect(shown.answer).toContain('CardException: ');
     expect(answer).toMatch(/since about 2026-03-01 11:3[3-6] UTC/);
   });
 

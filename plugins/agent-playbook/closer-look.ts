@@ -1,6 +1,7 @@
 import type { Clues } from './clues.ts';
 import type { Step, Scene } from './scene.ts';
 import { attributeContrast, type BadSpans, type Contrasts } from './steps/attribute-contrast.ts';
+import { statusText } from './sql.ts';
 import { exemplars, traceTree, type Exemplars } from './steps/exemplars.ts';
 import type { TimeRange } from './question/time-range.ts';
 import { bucketWidth, firstFailure, onset, type Onset } from './steps/onset.ts';
@@ -68,18 +69,10 @@ export async function* onsetOf(scene: Scene, suspect: Suspect, clues: Clues): St
 
 /** The first failure with a message that is new. */
 async function* firstOfItsKind(scene: Scene, suspect: Suspect): Step<Onset | undefined> {
-  const { category, service, operation, message, failureText = 'status_message' } = suspect;
+  const { category, service, operation, message, failureText = statusText } = suspect;
   if (category !== 'errors' || message === '' || operation === '') return undefined;
-  const { notebook, write } = scene;
-  const first = yield* firstFailure({
-    notebook,
-    write,
-    failureText,
-    range: rangeOf(scene),
-    service,
-    operation,
-    message,
-  });
+  const failure = { service, operation, message, failureText };
+  const first = yield* firstFailure({ ...scene, ...failure, range: rangeOf(scene) });
   return first.at === undefined ? undefined : first;
 }
 

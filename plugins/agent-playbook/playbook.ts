@@ -7,7 +7,7 @@ import {
   type EarlierInvestigation,
 } from '../../src/contract/agent/index.ts';
 import { createNotebook, type Notebook } from './notebook.ts';
-import { readFocus, readQuestion, unknownOnly } from './question/question.ts';
+import { partOf, readFocus, readQuestion, unknownOnly } from './question/question.ts';
 import type { Asks, Question } from './question/asks.ts';
 import { compare, placeWindows, split } from './question/windows.ts';
 import { readTimeRange, type TimeRange } from './question/time-range.ts';
@@ -202,8 +202,8 @@ async function* answer(
   if (unknown !== undefined) notes.push(`No service called ${code(unknown, 60)} has sent anything in that time.`);
   if (question.asks.kind === 'logs') {
     const { of } = question.asks;
-    const named = known.find((name) => name.toLowerCase() === of);
-    if (named !== undefined) scene = { ...scene, focus: { services: [named], only: true } };
+    const named = known.find((name) => name.toLowerCase() === of) ?? (of && partOf(of, known));
+    if (named) scene = { ...scene, focus: { services: [named], only: true } };
     scene = yield* withLineKinds(scene);
     return { ...about, report: reportLogs(scene, yield* logPatterns(scene), notes) };
   }

@@ -110,9 +110,12 @@ export function instanceOf(write: DialectWriter): string {
   return firstOf(write, 'resource_attributes', ['service.instance.id', 'k8s.pod.name', 'host.name']);
 }
 
-/** What a failed span says, where its status has no words: many senders, such as the Java agent, only record an exception. */
+/** What a failed span says. */
+export const statusText = 'status_message';
+
+/** The same, where its status has no words: many senders, such as the Java agent, only record an exception. */
 export function exceptionText(write: DialectWriter): string {
-  return `COALESCE(NULLIF(status_message, ''), ${write.exception('events')}, '')`;
+  return `COALESCE(NULLIF(${statusText}, ''), ${write.exception('events')}, '')`;
 }
 
 /** Spans of work that a service did itself; its outgoing calls are counted where they arrive. */

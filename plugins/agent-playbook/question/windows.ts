@@ -80,7 +80,7 @@ export function placeWindows(
   // Minutes without telemetry would be compared as minutes in which nothing happens, and each service would seem to have stopped.
   if (range.end.getTime() - last.getTime() > delay) {
     if (isOver(last, range.end)) {
-      notes.push(`${endOf(coverage.table, last)} What came before that was looked at.`);
+      notes.push(endOf(coverage.table, last));
     }
     const end = new Date(last.getTime() + 1);
     range = { start: asked.source === 'default' ? new Date(end.getTime() - lengthOf(range)) : range.start, end };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Claim, Conclusion } from '../../../src/contract/storage/index.ts';
 import type { Noted } from '../notebook.ts';
-import { nothing, recount } from './recall.ts';
+import { nothing, recall, recount } from './recall.ts';
 
 const claims = (...texts: readonly string[]): readonly Claim[] =>
   texts.map((text) => ({ text, status: 'supported', evidence_ids: [] }));
@@ -61,5 +61,40 @@ describe('what is said to have been looked for and not found', () => {
     );
     const said = recount({ kind: 'reasons' }, { conclusion, steps }, new Date(0));
     expect(said).toContain('Looked for, and not found:\n- Which are slower? None. [E2]\n\n');
+  });
+});
+
+describe('traces that were found before', () => {
+  it('say what failed, also in steps that 0.1.0 recorded under the name of the column', () => {
+    const conclusion: Conclusion = { root_cause: '', category: 'errors', service: 'a', confidence: 'high', claims: [] };
+    const shown = (column: string) =>
+      recall(
+        { kind: 'traces', by: undefined, one: false },
+        [
+          {
+            askedAt: new Date(0),
+            conclusion,
+            steps: [
+              {
+                seq: 1,
+                evidence_id: 'E1',
+                question: 'Which traces show it?',
+                sql: 'SELECT 1',
+                dialect: 'duckdb',
+                window: { start: '', end: '' },
+                columns: ['trace_id', 'service_name', 'name', 'status_code', column, 'duration_nano'],
+                rows: [['t1', 'a', 'GET /', 'ERROR', 'no space left', '1000000']],
+                row_count: 1,
+                observation: '',
+                verdict: 'supports',
+                elapsed_ms: 1,
+                recorded_at: '',
+              },
+            ],
+          },
+        ],
+        new Date(0),
+      );
+    for (const column of ['message', 'status_message']) expect(shown(column)).toContain('saying `no space left`');
   });
 });

@@ -1,4 +1,4 @@
-import { code, eitherWindow, exceptionText, inList, isBefore, masked, onlyFocus, within } from '../sql.ts';
+import { code, eitherWindow, exceptionText, inList, isBefore, masked, onlyFocus, statusText, within } from '../sql.ts';
 import type { Finding, Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
 import { twoProportionZ } from '../statistics.ts';
@@ -28,7 +28,7 @@ const leastZ = 3;
 
 /** Where failures begin: failed spans without failed children. Their callers only pass the failure on. */
 export async function* errorOrigins(scene: Scene): Step<ErrorOrigins> {
-  const plain = yield* originsBy(scene, 'status_message');
+  const plain = yield* originsBy(scene, statusText);
   if (plain.origins.every(({ message }) => message !== '')) return plain;
   const told = yield* originsBy(scene, exceptionText(scene.write));
   return told.origins.some(({ message }) => message !== '') ? told : plain;
@@ -81,7 +81,7 @@ LIMIT 50`;
       ) >= leastZ,
   });
   const { rows: answer, ...finding } = yield* notebook.ask({
-    question: `In which service do the failures begin${failureText === 'status_message' ? '' : ', by the exceptions that they record'}?`,
+    question: `In which service do the failures begin${failureText === statusText ? '' : ', by the exceptions that they record'}?`,
     sql,
     window: windows.now,
     judge(rows) {

@@ -1,4 +1,4 @@
-import { code, exceptionText, masked, milliseconds, inList, names, ownWork, within } from '../sql.ts';
+import { code, exceptionText, masked, milliseconds, inList, names, ownWork, statusText, within } from '../sql.ts';
 import { listed, type Finding, type Row } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import type { Step, Scene } from '../scene.ts';
@@ -31,7 +31,7 @@ export interface Suspect {
 /** The worst traces: those that failed, else the slowest. */
 export async function* exemplars(scene: Scene, suspect: Suspect): Step<Exemplars> {
   const { failureText } = suspect;
-  const plain = yield* worst(scene, suspect, failureText ?? 'status_message');
+  const plain = yield* worst(scene, suspect, failureText ?? statusText);
   if (failureText !== undefined || plain.traces.every(({ failed, message }) => !failed || message !== '')) return plain;
   const told = yield* worst(scene, suspect, exceptionText(scene.write));
   return told.failed ? plain : told;
@@ -74,7 +74,7 @@ export const mostSpans = 50;
 
 /** The first spans of a trace by start. */
 export async function* spansOf(scene: Pick<Scene, 'notebook' | 'write'>, traceId: string, window: TimeRange) {
-  const plain = yield* readSpans(scene, traceId, window, 'status_message');
+  const plain = yield* readSpans(scene, traceId, window, statusText);
   if (deepestFailure(plain.rows)?.text('message') !== '') return plain;
   const told = yield* readSpans(scene, traceId, window, exceptionText(scene.write));
   return told.failed ? plain : told;
@@ -137,7 +137,8 @@ export function readExemplar(row: Row): Exemplar {
     operation: row.text('name'),
     failed: row.text('status_code') === 'ERROR',
     durationNano: row.number('duration_nano'),
-    message: row.text('message'),
+    // Steps recorded by 0.1.0 have it under its column's name.
+    message: row.text('message') || row.text('status_message'),
     time: row.time('time'),
   };
 }
