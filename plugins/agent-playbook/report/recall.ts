@@ -137,14 +137,19 @@ function logs(one: EarlierInvestigation, of: string | undefined, today: Date): s
     ...found.filter((line) => line.service === service),
     ...found.filter((line) => line.service !== service),
   ];
-  // Two steps may have found one line.
-  const lines = new Map(ordered.map(({ text, evidenceId }) => [text, `${text} [${evidenceId}]`]));
+  // Two steps may have found one line, and counted it over other stretches: the later one counts what the answer is about.
+  const lines = new Map(ordered.map(({ line, counted }) => [line, `${line}${counted}`]));
   return [about(one, today), bullets([...lines.values()].slice(0, mostLines))].join('\n\n');
 }
 
-function logLines(
-  step: InvestigationStep,
-): readonly { readonly service: string; readonly text: string; readonly evidenceId: string }[] {
+interface LogLine {
+  readonly service: string;
+  readonly line: string;
+  /** How often, and by which evidence. */
+  readonly counted: string;
+}
+
+function logLines(step: InvestigationStep): readonly LogLine[] {
   const shown = ['example', 'line', 'body'].find((name) => step.columns.includes(name));
   if (shown === undefined) return [];
   return readRows(step.columns, step.rows).map((row) => {
@@ -152,8 +157,8 @@ function logLines(
     const times = step.columns.includes('records')
       ? `, ${row.number('records') === 1 ? 'once' : `${row.number('records')} times`}`
       : '';
-    const text = `${code(service, 60)}: ${code(row.text(shown), 240)}${times}`;
-    return { service, text, evidenceId: step.evidence_id };
+    const line = `${code(service, 60)}: ${code(row.text(shown), 240)}`;
+    return { service, line, counted: `${times} [${step.evidence_id}]` };
   });
 }
 
