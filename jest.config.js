@@ -22,8 +22,8 @@ export default {
   },
   // It ends what hangs, and says nothing about speed: on a busy machine what takes two seconds at rest was seen to take thirty.
   testTimeout: 90_000,
-  // A worker that is begun anew: in one process for all, what the files leave behind makes the last ones several times slower.
-  workerIdleMemoryLimit: '1GB',
+  // A worker that is begun anew nearly always: what the files before left behind made some take six times the CPU, collecting garbage.
+  workerIdleMemoryLimit: '100MB',
   testSequencer: '<rootDir>/test/support/sequencer.js',
   reporters: ['default', '<rootDir>/test/support/reporter.js'],
 };

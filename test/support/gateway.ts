@@ -9,11 +9,13 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { storageOfAll, workersOfAll, type SharedStorage } from './forms/form.ts';
 import { requireNoSecrets } from './no-secrets.ts';
+import type { Ran } from './run.ts';
 import { nodeOptions } from './start-command.ts';
 import type { TwoGateways } from './two-gateways.ts';
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 export const main = join(root, 'bin', 'sightline.js');
+const commandsProgram = join(root, 'test', 'support', 'commands.ts');
 
 export interface RunningGateway {
   /** Of one that is two: each by itself. */
@@ -193,8 +195,11 @@ export async function sightline(
   dataDirectory: string,
   args: readonly string[],
   options: { readonly env?: NodeJS.ProcessEnv } = {},
-): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
-  const child = await beginSightline(dataDirectory, args, options);
+): Promise<Ran> {
+  return ended(await beginSightline(dataDirectory, args, options));
+}
+
+async function ended(child: ChildProcessByStdio<null, Readable, Readable>): Promise<Ran> {
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk) => (stdout += String(chunk)));
   child.stderr.on('data', (chunk) => (stderr += String(chunk)));
@@ -217,13 +222,40 @@ export async function sightlineJson<Shape extends z.ZodType>(
 export const credentials = z.object({ client_id: z.string(), client_secret: z.string() });
 export type Credentials = z.output<typeof credentials>;
 
+/**
+ * What a command with `--json` answers about an organization that is made first, unless it is there. Both in one process: loading
+ * the program is nearly all that a command takes.
+ */
+export async function inOrganization<Shape extends z.ZodType>(
+  dataDirectory: string,
+  organization: string,
+  args: readonly string[],
+  shape: Shape,
+): Promise<z.output<Shape>> {
+  const two = await sharedBy(dataDirectory);
+  const commands = [
+    ['org', 'create', organization],
+    [...args, '--org', organization],
+  ].map((command) => {
+    const all = [...command, '--json'];
+    return JSON.stringify([...(two?.configured(all) ?? all), '--data', dataDirectory]);
+  });
+  const child = spawn(process.execPath, ['--conditions=sightline-source', commandsProgram, ...commands], {
+    cwd: dataDirectory,
+    env: { ...process.env, NODE_OPTIONS: '' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const { code, stdout, stderr } = await ended(child);
+  if (code !== 0) throw new Error(`sightline ${args.join(' ')} ended with ${code}: ${stderr}`);
+  return shape.parse(JSON.parse(stdout.split('\0')[1] ?? ''));
+}
+
 /** An organization with one key, made on the command line. */
 export async function createKey(dataDirectory: string, organization: string, scopes = 'all'): Promise<Credentials> {
-  const { stderr, code } = await sightline(dataDirectory, ['org', 'create', organization, '--json']);
-  if (code !== 0 && !stderr.includes('conflict')) throw new Error(stderr);
-  return sightlineJson(
+  return inOrganization(
     dataDirectory,
-    ['key', 'create', '--org', organization, '--name', 'test', '--scopes', scopes],
+    organization,
+    ['key', 'create', '--name', 'test', '--scopes', scopes],
     credentials,
   );
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type RunningGateway, sightline, sightlineJson } from './gateway.ts';
+import { inOrganization, type RunningGateway } from './gateway.ts';
 import { Person } from './person.ts';
 
 export const password = 'correct horse battery staple';
@@ -13,11 +13,10 @@ export interface NewPerson {
 /** A person with an account and the password above, as an operator makes one: command line, link, form. */
 export async function createPerson(gateway: RunningGateway, person: NewPerson): Promise<Person> {
   const { email, organization, role } = person;
-  const made = await sightline(gateway.dataDirectory, ['org', 'create', organization, '--json']);
-  if (made.code !== 0 && !made.stderr.includes('conflict')) throw new Error(made.stderr);
-  const { password_url: link } = await sightlineJson(
+  const { password_url: link } = await inOrganization(
     gateway.dataDirectory,
-    ['user', 'create', '--email', email, '--org', organization, '--role', role],
+    organization,
+    ['user', 'create', '--email', email, '--role', role],
     z.object({ password_url: z.string() }),
   );
   const browser = new Person(gateway.url);

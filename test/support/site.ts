@@ -2,14 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { z } from 'zod';
 import { openPage, type Seen } from './browser.ts';
-import {
-  removeDirectory,
-  sightline,
-  sightlineJson,
-  startGateway,
-  temporaryDirectory,
-  type RunningGateway,
-} from './gateway.ts';
+import { removeDirectory, sightlineJson, startGateway, temporaryDirectory, type RunningGateway } from './gateway.ts';
 import { password } from './people.ts';
 
 /** The organization of a first start. */
@@ -32,7 +25,7 @@ export async function openSite(launch: () => Promise<Browser>): Promise<Site> {
   const directory = await temporaryDirectory();
   const gateway = await startGateway(directory, { args: [] });
   const browser = await launch();
-  await demoIsThere(directory);
+  await demoIsThere(gateway);
   const passwordLink: Site['passwordLink'] = async (email, role = 'admin') => {
     const args = ['user', 'create', '--email', email, '--org', organization, '--role', role];
     return (await sightlineJson(directory, args, z.object({ password_url: z.string() }))).password_url;
@@ -69,12 +62,11 @@ export async function openSite(launch: () => Promise<Browser>): Promise<Site> {
   };
 }
 
-/** Its chat is started last. */
-async function demoIsThere(directory: string): Promise<void> {
-  for (let attempt = 0; attempt < 300; attempt += 1) {
-    const { stdout } = await sightline(directory, ['incident', 'list', '--json']);
-    if (z.array(z.object({ waiting_on: z.unknown() })).safeParse(JSON.parse(stdout)).data?.length === 1) return;
+/** Its chat is started last, and said then. */
+async function demoIsThere(gateway: RunningGateway): Promise<void> {
+  for (let attempt = 0; attempt < 600; attempt += 1) {
+    if (gateway.output().includes('which the agent is looking into')) return;
     await delay(100);
   }
-  throw new Error('the demo shop has no incident after 30 s');
+  throw new Error(`the demo shop has no incident after 60 s:\n${gateway.output()}`);
 }
