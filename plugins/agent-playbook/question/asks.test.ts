@@ -94,6 +94,7 @@ describe('what a message asks for', () => {
       'what do I tell customers?',
       'write a postmortem',
       'what happened?',
+      'give me a timeline',
     ].map((text) => [text, 'summary']),
     ...['was a feature flag turned on?', 'did catalog get a new version?'].map((text) => [text, 'changes']),
     ...['how many orders are late?', 'what percentage of orders fail?'].map((text) => [text, 'affected']),
@@ -116,6 +117,8 @@ describe('what a message asks for', () => {
       'what depends on payment?',
       'callers of payment',
       'what is upstream of payment?',
+      'what would happen if payment goes down?',
+      'what will break without the payment service?',
     ].map((text) => [text, 'callers']),
     ...['what does checkout call?', 'what does the checkout service depend on?', 'dependencies of cart'].map((text) => [
       text,
@@ -151,7 +154,9 @@ describe('what a message asks for', () => {
       'has anything changed?',
       'what changed?',
     ].map((text) => [text, 'changes']),
-    ...['who is affected?', 'how many users?', 'which countries are affected?'].map((text) => [text, 'affected']),
+    ...['is 2.4.0 everywhere?', 'is version 2.4.0 rolled out?'].map((text) => [text, 'version']),
+    ...['which service is the worst?', 'which service has the most errors?'].map((text) => [text, 'failing']),
+    ...['which pod is the worst?', 'who is affected?', 'how many users?', 'which countries are affected?'].map((text) => [text, 'affected']),
     ...[
       'is payment ok?',
       'is the database slow?',

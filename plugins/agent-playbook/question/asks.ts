@@ -139,6 +139,7 @@ const direct: readonly (readonly [
     [
       /\b(?:who|what|which (?:services?|ones?))(?: else)? (?:calls|call|is calling|are calling|uses|use|depends? on|relies on|rely on|talks? to|needs|invokes?) (?:the |our )?(?!(?:fail|are|is|was|were|take|took|time|go|get|do|did|have|has|break|hang|slow|most|to|more|less)\w*\b)([\w./-]*\w)(?: service)?\W*$/i,
       /\b(?:callers|clients|dependents|consumers|(?:up|down)stream) of (?:the |our )?([\w./-]*\w)(?: service)?\W*$/i,
+      /\bwhat (?:would|will|could|might) (?:happen|break|fail|stop|be affected) (?:if|when|without) (?:the |our )?(?!(?:it|this|that|they|we|you|i)\b)([\w./-]*\w)(?: service)?(?: (?:is|was|were|goes|went|fails?|failed|breaks?|broke|dies|died|stops?|stopped)\b[^.!?]{0,30})?\W*$/i,
     ],
   ],
   [
@@ -152,7 +153,7 @@ const direct: readonly (readonly [
     'summary',
     [
       /^what happened\W*$|\b(?:(?:in )?(?:one|a single) (?:sentence|line)|one-liner|(?:for|on|to) (?:the |our |a )?status page|post-?mortem|(?:tell|say to|inform) (?:the |our |my )?(?:customers|users|boss|manager|management|stakeholders|team))\b/i,
-      /\b(?:sum+ary|summari[sz]e|sum (?:it|this) up|tl;?dr|recap|in short|status update|hand-?over|brief me)\b/i,
+      /\b(?:sum+ary|summari[sz]e|sum (?:it|this) up|tl;?dr|recap|timeline|chronology|in short|status update|hand-?over|brief me)\b/i,
     ],
   ],
   [
@@ -194,6 +195,7 @@ const direct: readonly (readonly [
     [
       new RegExp(`\\bhow many (${subject})\\b`, 'i'),
       /\b(?:which|what) ([a-z]+) (?:is|are|were|was) (?:\w+ )?(?:affected|impacted|hit)\b/i,
+      /\b(?:which|what) (?!services?\b)([a-z]+) (?:is|are|was|were) (?:the )?(?:worst|most affected)\b/i,
       /\b(?:affected|impact(?:ed)?|blast radius|how (?:bad|big|severe|widespread))\b/i,
       /^(?:does|is) (?:it|this|that) (?:hit|affect)(?:ing)? (?:everyone|everybody|all)\b/i,
       /\b(?:how many|(?:what|which) (?:percentage|percent|share|fraction|proportion) of(?: the| our| all)?) ([a-z]+) (?:\w+ )?(?:failed|fail|failing|broke|lost|late|slow|delayed|missing|stuck)\b/i,
@@ -247,6 +249,7 @@ const direct: readonly (readonly [
     [
       /\b(?:which|what) (?:versions?|releases?|builds?)\b|\b(?:which|what) deploy(?:ment)?s? (?:broke|caused|is to blame)/i,
       /^(?:the )?versions?\W*$/i,
+      /^(?:is|are) (?:(?:the )?version )?v?\d+(?:\.\d+)+[\w.+-]* (?:already |now )?(?:everywhere|live|deployed|rolled out)\b/i,
     ],
   ],
   [
@@ -261,7 +264,7 @@ const direct: readonly (readonly [
     ],
   ],
   ['slowest', [/\b(?:slowest|most slow|highest latency|worst latency)\b/i]],
-  ['failing', [/\bmost (?:errors|failures|failing)\b|\bfails? (?:the )?most\b|\bhighest error rate\b/i]],
+  ['failing', [/\bwhich services? (?:is|are|was|were) (?:the )?worst\b|\bmost (?:errors|failures|failing)\b|\bfails? (?:the )?most\b|\bhighest error rate\b/i]],
   [
     'health',
     [
