@@ -44,7 +44,7 @@ export async function createProgram(output: Output, isLoaded: (name: string) => 
   const program = new Command('sightline')
     .description('Workspace MCP service: telemetry, incidents and chats through one MCP endpoint.')
     .option('--data <dir>', 'data directory (SIGHTLINE_DATA; default .sightline)', nonEmpty)
-    .option('--port <n>', 'port on 127.0.0.1 (SIGHTLINE_PORT; default 8080)', port)
+    .option('--port <n>', 'port to listen on (SIGHTLINE_PORT; default 8080)', port)
     .option('--config <file>', 'config file (SIGHTLINE_CONFIG)', nonEmpty)
     .option('--json', 'print JSON, for scripts')
     .version(product.version, '--version', 'print the version')
