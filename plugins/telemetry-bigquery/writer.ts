@@ -85,7 +85,7 @@ function hashed(expression: string, salt: string): string {
 }
 
 /**
- * Rebuilds the object key by key. A rule on `user.email` also holds for an object `user`, in which a nested layout
+ * Rebuilds the object key by key. A rule on `user.email` also holds for an object or a list `user`, in which a nested layout
  * keeps it: too much is held back there rather than too little.
  */
 function ruledAttributes(map: string, { salt, attributes }: AttributeRules): string {
@@ -96,7 +96,8 @@ function ruledAttributes(map: string, { salt, attributes }: AttributeRules): str
     `FROM UNNEST(JSON_KEYS(${map}, 1)) AS rule_raw`;
   const entries = `SELECT rule_key, ${map}[rule_key] AS rule_value FROM (${keys})`;
   const text = `IFNULL(LAX_STRING(rule_value), IFNULL(TO_JSON_STRING(rule_value), ''))`;
-  const judged = `SELECT rule_key, rule_value, ${text} AS rule_text, CASE ${rule} ELSE 'keep' END AS rule FROM (${entries})`;
+  const texts = `SELECT rule_key, rule_value, ${text} AS rule_text FROM (${entries})`;
+  const judged = `SELECT rule_key, rule_value, rule_text, CASE ${rule} ELSE 'keep' END AS rule FROM (${texts})`;
   const written = `CASE rule WHEN 'mask' THEN JSON '"***"' WHEN 'hash' THEN TO_JSON(${hashed('rule_text', salt)}) ELSE rule_value END`;
   const list = (value: string, type: string) =>
     `IFNULL(ARRAY_AGG(${value} ORDER BY rule_key), CAST([] AS ARRAY<${type}>))`;
@@ -106,5 +107,6 @@ function ruledAttributes(map: string, { salt, attributes }: AttributeRules): str
 function ruleFits({ key, prefix }: AttributeRule): string {
   const wanted = textLiteral(key);
   const own = prefix ? `STARTS_WITH(rule_key, ${wanted})` : `rule_key = ${wanted}`;
-  return `${own} OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH(${wanted}, CONCAT(rule_key, '.')))`;
+  const within = `LEFT(rule_text, 1) IN ('{', '[')`;
+  return `${own} OR (${within} AND STARTS_WITH(${wanted}, CONCAT(rule_key, '.')))`;
 }

@@ -46,12 +46,15 @@ function ruledJson(column: string, rules: AttributeRules): string {
   if (rules.attributes.some(({ action }) => action !== 'deny')) {
     return `CAST(${ruledMap(jsonToMap(column), rules, isPath)}, 'JSON')`;
   }
+  // What a list or a text holds is not seen: to skip its path would skip all that lies under it in other rows.
   const skipped = rules.attributes.map((rule) => `SKIP REGEXP ${literal(pathPattern(rule))}`);
   return `CAST(${column}, ${literal(`JSON(${skipped.join(', ')})`)})`;
 }
 
 function isKey({ key, prefix }: AttributeRule): string {
-  return prefix ? `startsWith(_key, ${literal(key)})` : `_key = ${literal(key)}`;
+  const own = prefix ? `startsWith(_key, ${literal(key)})` : `_key = ${literal(key)}`;
+  const within = `startsWith(${literal(key)}, concat(_key, '.')) AND substring(_value, 1, 1) IN ('{', '[')`;
+  return `(${own} OR (${within}))`;
 }
 
 /** A nested value has become paths of its own: what holds for the key holds for what is under it. */

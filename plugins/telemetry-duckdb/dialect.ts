@@ -54,8 +54,9 @@ export const relationWriter: RelationWriter = {
 function governed(map: string, { attributes, salt }: AttributeRules): string {
   const choose = (outcome: (action: 'deny' | 'mask' | 'hash') => string, otherwise: string) => {
     const cases = attributes.map(({ key, prefix, action }) => {
-      const fits = prefix ? `starts_with(entry.key, ${literal(key)})` : `entry.key = ${literal(key)}`;
-      return `WHEN ${fits} THEN ${outcome(action)}`;
+      const own = prefix ? `starts_with(entry.key, ${literal(key)})` : `entry.key = ${literal(key)}`;
+      const within = `starts_with(${literal(key)}, entry.key || '.') AND left(entry.value, 1) IN ('{', '[')`;
+      return `WHEN ${own} OR (${within}) THEN ${outcome(action)}`;
     });
     return `CASE ${cases.join(' ')} ELSE ${otherwise} END`;
   };

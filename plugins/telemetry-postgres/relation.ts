@@ -90,10 +90,11 @@ function ruled(expression: string, type: AttributesType, rules: AttributeRules):
 
 /** The first rule that fits a key decides. */
 function ruledMap(map: string, { attributes, salt }: AttributeRules): string {
-  const rules = attributes.map(({ key, prefix, action }) => ({
-    fits: prefix ? `starts_with(a.key, ${quoteText(key)})` : `a.key = ${quoteText(key)}`,
-    action,
-  }));
+  const rules = attributes.map(({ key, prefix, action }) => {
+    const own = prefix ? `starts_with(a.key, ${quoteText(key)})` : `a.key = ${quoteText(key)}`;
+    const within = `starts_with(${quoteText(key)}, a.key || '.') AND left(a.value #>> '{}', 1) IN ('{', '[')`;
+    return { fits: `${own} OR (${within})`, action };
+  });
   const changed = {
     deny: 'NULL',
     mask: "to_jsonb('***'::text)",

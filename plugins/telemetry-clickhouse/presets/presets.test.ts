@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { otelTables, tableNames, type ReadRules } from '../../../src/contract/telemetry/index.ts';
 import { describeOnEngine } from '../../../test/support/clickhouse/with-engine.ts';
 import { jsonAttribute } from '../json-attributes.ts';
+import { relationWriter } from '../relation-writer.ts';
 import { openEngine, remove, type Engine } from '../support/layouts/engine.ts';
 import { build, layouts, type Layout } from '../support/layouts/index.ts';
 import { mapped } from '../support/layouts/mapped.ts';
@@ -116,6 +117,35 @@ describeOnEngine('a preset over its real tables', () => {
         ],
       });
     }
+  });
+
+  it('masks what a JSON column keeps as a list or a text, and denies what it keeps as an object', async () => {
+    const { attributes } = relationWriter({ json: new Set(['kept']), prewhere: new Set() });
+    const kept = [
+      { user: { email: 'secret', id: 7 } },
+      { user: [{ email: 'secret' }] },
+      { user: '{"email":"secret"}' },
+    ];
+    const texts = [...kept, { users: 1 }].map((value) => `'${JSON.stringify(value).replaceAll('\\', '\\\\')}'`);
+    const source = `(SELECT arrayJoin([${texts.join(', ')}])::JSON AS kept)`;
+    const shown = async (action: 'deny' | 'mask') => {
+      const rules = { salt: '', attributes: [{ key: 'user.email', prefix: false, action }] };
+      const rows = await engine.rows(
+        `SELECT toJSONString(${attributes('kept', 'map', rules)}) AS shown FROM ${source}`,
+      );
+      return rows.map((row) => JSON.parse(String(row['shown'])));
+    };
+    expect(
+      JSON.stringify(await engine.rows(`SELECT toJSONString(kept) AS shown FROM ${source}`)).split('secret'),
+    ).toHaveLength(4);
+    const [object, , , other] = await shown('deny');
+    expect([object, other]).toEqual([{ user: { id: 7 } }, { users: 1 }]);
+    expect(await shown('mask')).toEqual([
+      { user: { email: '***', id: '7' } },
+      { user: '***' },
+      { user: '***' },
+      { users: '1' },
+    ]);
   });
 
   it('shows exemplars, and what is said of the scope', async () => {

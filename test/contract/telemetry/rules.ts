@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AttributeRule, ReadRules, RuleAction, TableName } from '../../../src/contract/telemetry/index.ts';
 import type { Runner } from '../runner.ts';
-import type { Stage } from './stage.ts';
+import { row, type Stage } from './stage.ts';
 import { collect, contextOf, testLimits } from './warehouse.ts';
 
 const salt = '000102030405060708090a0b0c0d0e0f';
@@ -134,6 +134,22 @@ export function rulePromises({ describe, it, expect }: Runner, stage: () => Stag
         expect(exemplar).toMatchObject({ value: 1.5, filtered_attributes: { 'user.id': '***' } });
         expect(await one('exemplars', deny('user.'), 'metrics')).toMatchObject([{ filtered_attributes: {} }]);
       }
+    });
+
+    it('hold for the object, or the list, that a key leads into', async () => {
+      const attributes = { user: '{"email":"a@b.example","id":7}', users: '[{"email":"a@b.example"}]', 'user.id': '7' };
+      await stage().write(stage().other, 'spans', [Object.assign(row(-80, 'nested'), { attributes })]);
+      const ruled = async (key: string, prefix: boolean, action: RuleAction) => {
+        const sql = "SELECT attributes FROM otel.spans WHERE name = 'nested'";
+        const rules = rulesOf('spans', {}, [{ key, prefix, action }]);
+        return (await stage().query(sql, { rules, as: stage().other })).rows;
+      };
+      const { user: _, ...withoutUser } = attributes;
+      expect(await ruled('user.email', false, 'deny')).toEqual([[withoutUser]]);
+      expect(await ruled('user.email', false, 'mask')).toEqual([[{ ...attributes, user: '***' }]]);
+      expect(await ruled('user.e', true, 'hash')).toEqual([[{ ...attributes, user: hash(attributes.user) }]]);
+      expect(await ruled('users.email', false, 'mask')).toEqual([[{ ...attributes, users: '***' }]]);
+      expect(await ruled('use.email', false, 'deny')).toEqual([[attributes]]);
     });
 
     it('cannot be gone around by another way to the map', async () => {
