@@ -264,7 +264,12 @@ const direct: readonly (readonly [
     ],
   ],
   ['slowest', [/\b(?:slowest|most slow|highest latency|worst latency)\b/i]],
-  ['failing', [/\bwhich services? (?:is|are|was|were) (?:the )?worst\b|\bmost (?:errors|failures|failing)\b|\bfails? (?:the )?most\b|\bhighest error rate\b/i]],
+  [
+    'failing',
+    [
+      /\bwhich services? (?:is|are|was|were) (?:the )?worst\b|\bmost (?:errors|failures|failing)\b|\bfails? (?:the )?most\b|\bhighest error rate\b/i,
+    ],
+  ],
   [
     'health',
     [
