@@ -268,8 +268,10 @@ async function* summary(look: Look, found: Found): Step<string> {
   const hit = feltBy({ failing: failing.slice(0, 2), slow: slow.slice(0, 2) });
   const shared = claims.find(({ text }) => /% of the (?:failing|slow)/.test(text));
   const own = added.filter((one) => one.service === service);
+  const began = beginningOf(found);
   return bullets([
     `What: ${gist(found)} (${confidence} confidence)`,
+    ...(began === undefined ? [] : [`When: ${began.charAt(0).toLowerCase()}${began.slice(1)}.`]),
     ...(hit.length === 0 ? [] : [`Who feels it: ${hit.join('; ')}.${cited(...evidenceIds)}`]),
     ...(shared === undefined ? [] : [`They share: ${shared.text}${cited(...shared.evidence_ids)}`]),
     ...own.map((one) => `New: ${describeVersion(one)}.${cited(evidenceId)}`),
