@@ -34,7 +34,9 @@ export async function examine(settings: Settings, deadlinesMs = deadlines): Prom
   const { file, config } = loaded;
   findings.push({ check: 'configuration', status: 'ok', detail: file ?? 'no file, the defaults' });
   const { dataDirectory, listen } = config;
-  await look('data directory', () => directory(dataDirectory));
+  await look('data directory', () => (isDenied(dataDirectory) ? denied(dataDirectory) : directory(dataDirectory)));
+  // All that follows would fail of the same.
+  if (isDenied(dataDirectory)) return findings;
   const exists = statSync(dataDirectory, { throwIfNoEntry: false }) !== undefined;
   await look('master key', () => masterKey(dataDirectory, exists));
   await look('disk space', () => diskSpace(exists ? dataDirectory : '.'));
@@ -89,6 +91,23 @@ export async function examine(settings: Settings, deadlinesMs = deadlines): Prom
 
 function isLoaded(value: unknown): value is Awaited<ReturnType<typeof checkConfig>> {
   return typeof value === 'object' && value !== null && 'config' in value && !(value instanceof Error);
+}
+
+/** Whether it is there, or may be, and this user may not use it. */
+function isDenied(path: string): boolean {
+  try {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+      accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    }
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function denied(path: string): Verdict {
+  const hint = 'Run this as the user of the gateway, or name another one with --data.';
+  return { status: 'fail', detail: `this user may not use ${path}`, hint };
 }
 
 function directory(path: string): Verdict {
