@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { silentLogger } from './contract/host.ts';
 import { rejection } from './contract/runner.ts';
 import type { StorageUnderTest } from './contract/storage.ts';
+import { SightlineError } from '../src/contract/core/index.ts';
 import type { Actor, Incident, Investigation, Storage, Workspace } from '../src/contract/storage/index.ts';
 import { cancelChat } from '../src/incidents/investigation/worker.ts';
 import { LeaseLost, runInvestigation } from '../src/incidents/investigation/run.ts';
@@ -78,6 +79,21 @@ function beforeItsEnd(happens: () => Promise<unknown>): void {
     await finish(...given);
   };
 }
+
+it('an investigation is tried again where the storage fails as the agent concludes', async () => {
+  const investigation = await claimed('first');
+  const { investigations } = workspace;
+  const steps = investigations.steps.bind(investigations);
+  let reads = 0;
+  investigations.steps = async (id) => {
+    reads += 1;
+    if (reads === 2) throw new SightlineError('unavailable', 'The storage of this workspace cannot be used now.');
+    return steps(id);
+  };
+  await rejection(run(investigation, 'first'));
+  expect((await investigations.get(investigation.id))?.status).toBe('running');
+  expect(await run(investigation, 'first')).toBe('completed');
+});
 
 describe('an incident as an investigation ends', () => {
   it('gets no document from a worker that has lost its lease', async () => {

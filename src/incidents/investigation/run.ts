@@ -37,8 +37,8 @@ export class BudgetSpent extends Error {}
 /** Another worker has the investigation, or it was cancelled: the rest of this run is discarded. */
 export class LeaseLost extends Error {}
 
-/** Says that a step could not be stored: not the agent's failure, so the run is tried again. */
-class StepNotStored extends Error {}
+/** Says that the storage failed: not the agent's failure, so the run is tried again. */
+class StorageFailed extends Error {}
 
 /**
  * Runs one investigation to its end. Each step is stored before the agent goes on, so a run that ends in between leaves
@@ -61,7 +61,7 @@ export async function runInvestigation(
     closing = await listen(investigation, assignment, deps);
   } catch (error) {
     if (deps.signal.aborted && !(deps.signal.reason instanceof BudgetSpent)) throw deps.signal.reason;
-    if (error instanceof StepNotStored || error instanceof LeaseLost) throw error;
+    if (error instanceof StorageFailed || error instanceof LeaseLost) throw error;
     logger.warn({ investigation: investigation.id, error }, 'investigation failed');
     closing = failure(error);
   }
@@ -170,7 +170,7 @@ async function listen(investigation: Investigation, assignment: Assignment, deps
         if (seq > budget.steps) throw new BudgetSpent();
         const step = boundStep(event.step, { seq, after: assignment.evidenceAfter ?? 0, recordedAt: now() });
         await workspace.investigations.addStep(investigation.id, step, holder).catch((cause: unknown) => {
-          throw isConflict(cause) ? leaseLost(cause) : new StepNotStored('a step could not be stored', { cause });
+          throw isConflict(cause) ? leaseLost(cause) : new StorageFailed('a step could not be stored', { cause });
         });
       } else if (event.type === 'progress') {
         await workspace.investigations
@@ -184,7 +184,9 @@ async function listen(investigation: Investigation, assignment: Assignment, deps
         const parts = boundParts(event.parts ?? []);
         return { outcome: { status: 'completed' }, message: boundAnswer(event.answer), parts };
       } else {
-        const steps = await workspace.investigations.steps(investigation.id);
+        const steps = await workspace.investigations.steps(investigation.id).catch((cause: unknown) => {
+          throw new StorageFailed('the steps could not be read', { cause });
+        });
         const conclusion = heldTo(boundConclusion(event.conclusion), steps);
         return {
           outcome: { status: 'completed', conclusion },
