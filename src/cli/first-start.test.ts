@@ -7,6 +7,8 @@ const npm = { npm_package_name: 'sightline', npm_command: 'start' };
 describe('the command that a first start prints', () => {
   it.each<[string, string, NodeJS.ProcessEnv, Settings, string]>([
     ['a checkout', '/src/bin/sightline.js', npm, {}, 'npm run -s sightline --'],
+    ['a script of a checkout', '/src/bin/sightline.js', { ...npm, npm_command: 'run' }, {}, 'npm run -s sightline --'],
+    ['one under npm 10', '/src/bin/sightline.js', { ...npm, npm_command: 'run-script' }, {}, 'npm run -s sightline --'],
     [
       'a checkout with a data directory and a port',
       '/src/bin/sightline.js',

@@ -133,10 +133,13 @@ export function invocation(
   return [commandOf(script, env, cwd), ...settings].join(' ');
 }
 
+/** npm 11 says `run` where npm 10 said `run-script`. */
+const scriptCommands: ReadonlySet<string> = new Set(['start', 'run', 'run-script']);
+
 function commandOf(script: string, env: NodeJS.ProcessEnv, cwd: string): string {
   const { npm_command: npm, npm_package_name: name } = env;
   if (npm === 'exec') return 'npx sightline';
-  if (name === 'sightline' && (npm === 'start' || npm === 'run-script')) return 'npm run -s sightline --';
+  if (name === 'sightline' && npm !== undefined && scriptCommands.has(npm)) return 'npm run -s sightline --';
   // A link to the package's command, as npm makes it, is called by its name.
   if (basename(script) === 'sightline')
     return dirname(script).endsWith('node_modules/.bin') ? 'npx sightline' : 'sightline';
