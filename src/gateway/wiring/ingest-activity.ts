@@ -48,7 +48,7 @@ function senders(arrivals: Recorded['arrivals'], now: Date): number {
 export async function crowdingFinding(dataDirectory: string, atOnce: number): Promise<Omit<Finding, 'check'>> {
   const now = new Date();
   const count = senders((await readActivity(dataDirectory, now)).arrivals, now);
-  const detail = `${count} organizations sent within a minute; engines open at once: ${atOnce} at most`;
+  const detail = `${count} organization${count === 1 ? '' : 's'} sent within a minute; engines open at once: ${atOnce} at most`;
   if (count <= atOnce) return { status: 'ok', detail };
   const hint = 'Raise telemetry.openEngines where there is memory for more, or serve ClickHouse or PostgreSQL.';
   return { status: 'warn', detail: `${detail}. Rows of the others can be queried ten seconds later, or more`, hint };
