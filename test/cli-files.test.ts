@@ -38,7 +38,9 @@ it('doctor tells another user than the gateway’s what to do', async () => {
   });
   if (!isRoot) await chmod(box.data, 0o700);
   expect({ status, stderr }).toEqual({ status: 1, stderr: '' });
-  expect(stdout).toContain(`FAIL  data directory  this user may not use ${box.data}`);
-  expect(stdout).toContain('Run this as the user of the gateway');
+  expect(stdout).toContain(
+    `FAIL  data directory  The data directory ${box.data} cannot be used: this user may not write there.`,
+  );
+  expect(stdout).toContain('Use it as its owner');
   expect(stdout).not.toMatch(/EACCES|master key/);
 });

@@ -7,6 +7,7 @@ import { activityFinding, crowdingFinding } from '../gateway/wiring/ingest-activ
 import { tryBoundary } from '../gateway/wiring/boundary.ts';
 import { openWarehouse, startWarehouse } from '../gateway/wiring/warehouse.ts';
 import { checkConfig } from '../gateway/wiring/config.ts';
+import { requireAccess } from '../gateway/wiring/data-directory.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
 import { openWorkspace, type OpenWorkspace } from '../gateway/wiring/workspace.ts';
 import { invocation } from './first-start.ts';
@@ -34,9 +35,13 @@ export async function examine(settings: Settings, deadlinesMs = deadlines): Prom
   const { file, config } = loaded;
   findings.push({ check: 'configuration', status: 'ok', detail: file ?? 'no file, the defaults' });
   const { dataDirectory, listen } = config;
-  await look('data directory', () => (isDenied(dataDirectory) ? denied(dataDirectory) : directory(dataDirectory)));
-  // All that follows would fail of the same.
-  if (isDenied(dataDirectory)) return findings;
+  try {
+    requireAccess(dataDirectory);
+  } catch (error) {
+    // All that follows would fail of the same.
+    return [...findings, { check: 'data directory', ...failed(error) }];
+  }
+  await look('data directory', () => directory(dataDirectory));
   const exists = statSync(dataDirectory, { throwIfNoEntry: false }) !== undefined;
   await look('master key', () => masterKey(dataDirectory, exists));
   await look('disk space', () => diskSpace(exists ? dataDirectory : '.'));
@@ -91,23 +96,6 @@ export async function examine(settings: Settings, deadlinesMs = deadlines): Prom
 
 function isLoaded(value: unknown): value is Awaited<ReturnType<typeof checkConfig>> {
   return typeof value === 'object' && value !== null && 'config' in value && !(value instanceof Error);
-}
-
-/** Whether it is there, or may be, and this user may not use it. */
-function isDenied(path: string): boolean {
-  try {
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
-      accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
-    }
-    return false;
-  } catch {
-    return true;
-  }
-}
-
-function denied(path: string): Verdict {
-  const hint = 'Run this as the user of the gateway, or name another one with --data.';
-  return { status: 'fail', detail: `this user may not use ${path}`, hint };
 }
 
 function directory(path: string): Verdict {

@@ -21,17 +21,27 @@ const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'it cannot be made there',
 };
 
+/** Throws `unavailable` with one sentence where this user may not use the directory; one that is not there yet is no refusal. */
+export function requireAccess(path: string): void {
+  try {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return;
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw refused(path, cause);
+  }
+}
+
 /** Makes the data directory, for its owner alone. Throws `unavailable` with one sentence. */
 export function prepareDirectory(path: string): void {
   try {
     // Recursive only where a parent is missing: Node's recursive mkdir never ends below /proc.
     if (!existsSync(path)) mkdirSync(path, { recursive: !existsSync(dirname(path)), mode: 0o700 });
     if (!statSync(path).isDirectory()) throw refusal(path, 'it is a file', undefined);
-    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    requireAccess(path);
     chmodSync(path, 0o700);
   } catch (cause) {
     if (cause instanceof SightlineError) throw cause;
-    throw refusal(path, reasons[String(errorCode(cause))] ?? 'the operating system refused', cause);
+    throw refused(path, cause);
   }
 }
 
@@ -42,9 +52,13 @@ export function directoryName(path: string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
+function refused(path: string, cause: unknown): SightlineError {
+  return refusal(path, reasons[String(errorCode(cause))] ?? 'the operating system refused', cause);
+}
+
 function refusal(path: string, why: string, cause: unknown): SightlineError {
   return new SightlineError('unavailable', `The data directory ${path} cannot be used: ${why}.`, {
     cause,
-    hint: 'Name one you may write with --data DIR or SIGHTLINE_DATA.',
+    hint: 'Use it as its owner, or name another one with --data DIR or SIGHTLINE_DATA.',
   });
 }
