@@ -107,7 +107,7 @@ export const failingPayment: readonly Expectation[] = [
   { ask: 'which countries are affected?', says: [/app\.user\.country/, /DE|US|CH|GB/, /\d+ of \d+/] },
   { ask: 'most errors?', says: [/`ad`/, /\d+ of \d+/] },
   { ask: 'summarize it for my manager', says: [/payment/, /2\.4\.0/, /11:\d\d/] },
-  { ask: 'give me a timeline', says: [/When: it began (?:at|between) .*11:\d\d/, /New: `payment` `2\.4\.0`/] },
+  { ask: 'give me a timeline', says: [/^- It began (?:at|between) .*11:\d\d/m, /New: `payment` `2\.4\.0`/] },
   { ask: 'tl;dr', says: [/payment/, /amex/] },
   { ask: 'who owns payment?', says: [/cannot know|not in the telemetry/i] },
   { ask: 'restart payment please', says: [readsOnly, /payment/] },

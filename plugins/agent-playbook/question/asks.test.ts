@@ -154,7 +154,10 @@ describe('what a message asks for', () => {
       'has anything changed?',
       'what changed?',
     ].map((text) => [text, 'changes']),
-    ...['is 2.4.0 everywhere?', 'is version 2.4.0 rolled out?'].map((text) => [text, 'version']),
+    ...['is 2.4.0 everywhere?', 'is version 2.4.0 rolled out?', 'which version is the worst?'].map((text) => [
+      text,
+      'version',
+    ]),
     ...['which service is the worst?', 'which service has the most errors?'].map((text) => [text, 'failing']),
     ...['which pod is the worst?', 'who is affected?', 'how many users?', 'which countries are affected?'].map(
       (text) => [text, 'affected'],

@@ -195,7 +195,7 @@ const direct: readonly (readonly [
     [
       new RegExp(`\\bhow many (${subject})\\b`, 'i'),
       /\b(?:which|what) ([a-z]+) (?:is|are|were|was) (?:\w+ )?(?:affected|impacted|hit)\b/i,
-      /\b(?:which|what) (?!services?\b)([a-z]+) (?:is|are|was|were) (?:the )?(?:worst|most affected)\b/i,
+      /\b(?:which|what) (?!(?:service|version|release|build|one|time|day|way)s?\b)([a-z]+) (?:is|are|was|were) (?:the )?(?:worst|most affected)\b/i,
       /\b(?:affected|impact(?:ed)?|blast radius|how (?:bad|big|severe|widespread))\b/i,
       /^(?:does|is) (?:it|this|that) (?:hit|affect)(?:ing)? (?:everyone|everybody|all)\b/i,
       /\b(?:how many|(?:what|which) (?:percentage|percent|share|fraction|proportion) of(?: the| our| all)?) ([a-z]+) (?:\w+ )?(?:failed|fail|failing|broke|lost|late|slow|delayed|missing|stuck)\b/i,

@@ -271,7 +271,7 @@ async function* summary(look: Look, found: Found): Step<string> {
   const began = beginningOf(found);
   return bullets([
     `What: ${gist(found)} (${confidence} confidence)`,
-    ...(began === undefined ? [] : [`When: ${began.charAt(0).toLowerCase()}${began.slice(1)}.`]),
+    ...(began === undefined ? [] : [`${began}.`]),
     ...(hit.length === 0 ? [] : [`Who feels it: ${hit.join('; ')}.${cited(...evidenceIds)}`]),
     ...(shared === undefined ? [] : [`They share: ${shared.text}${cited(...shared.evidence_ids)}`]),
     ...own.map((one) => `New: ${describeVersion(one)}.${cited(evidenceId)}`),
