@@ -114,6 +114,7 @@ export interface TableRules {
   readonly attributes: readonly AttributeRule[];
 }
 
+/** Fits a key that leads to it as well, of which the value is an object or a list: `user` where `user.email` is ruled. */
 export interface AttributeRule {
   /** A key, or with `prefix` how keys begin. */
   readonly key: string;
