@@ -22,7 +22,7 @@ export default {
   },
   // It ends what hangs, and says nothing about speed: on a busy machine what takes two seconds at rest was seen to take thirty.
   testTimeout: 90_000,
-  // A worker that is begun anew nearly always: what the files before left behind made some take six times the CPU, collecting garbage.
+  // A new worker after nearly every file: what earlier files leave behind made some take six times the CPU in garbage collection.
   workerIdleMemoryLimit: '100MB',
   testSequencer: '<rootDir>/test/support/sequencer.js',
   reporters: ['default', '<rootDir>/test/support/reporter.js'],

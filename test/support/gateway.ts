@@ -245,9 +245,11 @@ export async function inOrganization<Shape extends z.ZodType>(
     env: { ...process.env, NODE_OPTIONS: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const { code, stdout, stderr } = await ended(child);
-  if (code !== 0) throw new Error(`sightline ${args.join(' ')} ended with ${code}: ${stderr}`);
-  return shape.parse(JSON.parse(stdout.split('\0')[1] ?? ''));
+  const { stdout, stderr } = await ended(child);
+  const [, made, answer = '', code] = stdout.split('\0');
+  if (made !== '0' && !stderr.includes('conflict')) throw new Error(stderr);
+  if (code !== '0') throw new Error(`sightline ${args.join(' ')} ended with ${code}: ${stderr}`);
+  return shape.parse(JSON.parse(answer));
 }
 
 /** An organization with one key, made on the command line. */
