@@ -6,6 +6,7 @@ import { provisioningRules, telemetryElsewhere } from '../gateway/admin/organiza
 import { checked, type AdminServices, type Operation } from '../gateway/admin/operation.ts';
 import { collectorSource, ingestSource } from '../gateway/wiring/ingest-source.ts';
 import { deriveUrls } from '../gateway/wiring/urls.ts';
+import type { Settings } from '../gateway/wiring/settings.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
 import { overHttp, type Progress, type Way } from './admin-http.ts';
 import { act, noOrganization, onlyOf, operator, requireGateway, withWorkspace, type Call } from './command.ts';
@@ -53,7 +54,9 @@ export function onAdmin<Options>(
 ): Promise<void> {
   const { url, token = process.env['SIGHTLINE_ADMIN_KEY'] } = remote.parse(command.opts());
   if (url !== undefined) return action({ ...call, admin: adminOver(overHttp(url, token)) });
-  return withWorkspace(call.settings, (workspace) => action({ ...call, admin: adminOver(onStorage(workspace)) }));
+  return withWorkspace(call.settings, (workspace) =>
+    action({ ...call, admin: adminOver(onStorage(workspace, call.settings)) }),
+  );
 }
 
 /** Gives the command an action that does not know where it works. */
@@ -98,8 +101,8 @@ function adminOver({ send, stream }: Way): Admin {
   return { perform, stream, organizations: named };
 }
 
-function onStorage(workspace: OpenWorkspace): Way {
-  const call = { services: servicesOf(workspace), actor: operator() };
+function onStorage(workspace: OpenWorkspace, settings: Settings): Way {
+  const call = { services: servicesOf(workspace, settings), actor: operator() };
   return {
     async send(operation, input, id, onProgress) {
       const organization = id === undefined ? undefined : await workspace.storage.directory.findOrganization(id);
@@ -111,7 +114,7 @@ function onStorage(workspace: OpenWorkspace): Way {
   };
 }
 
-function servicesOf(workspace: OpenWorkspace): AdminServices {
+function servicesOf(workspace: OpenWorkspace, settings: Settings): AdminServices {
   const { storage, people, organizations, keys, webhooks, ingestTokens, scimTokens, vault, now, config } = workspace;
   const { collector } = config.ingest;
   const { plugin } = config.issuer;
@@ -137,7 +140,7 @@ function servicesOf(workspace: OpenWorkspace): AdminServices {
     scimRules: provisioningRules(() => config),
     telemetryElsewhere: telemetryElsewhere(config),
     alertSources: () => workspace.alertSources(),
-    pagesUrl: () => pagesUrl(workspace),
+    pagesUrl: () => pagesUrl(workspace, settings),
     signInElsewhere: plugin === 'builtin' ? undefined : plugin,
   };
 }
@@ -150,12 +153,14 @@ async function publicUrl(workspace: OpenWorkspace): Promise<string> {
 }
 
 /** Where the pages stand: as configured, else where the gateway runs or will run. */
-async function pagesUrl(workspace: OpenWorkspace): Promise<string> {
+async function pagesUrl(workspace: OpenWorkspace, settings: Settings): Promise<string> {
   const { config } = workspace;
   const configured = config.authUrl ?? config.publicUrl;
   if (configured !== undefined) return configured;
   const running = await workspace.runningGateway();
   if (running !== undefined) return running.url;
   // Port 0 means any free port, unknown until the server listens.
-  return config.listen.port === 0 ? requireGateway(workspace) : deriveUrls(config, config.listen.port).authUrl;
+  return config.listen.port === 0
+    ? requireGateway(workspace, settings)
+    : deriveUrls(config, config.listen.port).authUrl;
 }

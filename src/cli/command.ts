@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { resolveSettings, type Settings } from '../gateway/wiring/settings.ts';
@@ -6,7 +7,7 @@ import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
 import { SightlineError } from '../contract/core/index.ts';
 import { shellWord } from '../contract/core/quote.ts';
 import type { Actor, Organization } from '../contract/storage/index.ts';
-import type { Output } from './output.ts';
+import { pasteable, startedAs, type Output } from './output.ts';
 
 /** Adds one command, with those below it, to the program. */
 export type Register = (program: Command, output: Output, summary: string) => void;
@@ -134,7 +135,7 @@ export async function organizationsOf(
 
 /** A command for the terminal, with the organization where this one named it. */
 export function toPaste(command: string, org: string | undefined): string {
-  return org === undefined ? command : `${command} --org ${shellWord(org)}`;
+  return pasteable(org === undefined ? command : `${command} --org ${shellWord(org)}`);
 }
 
 export const orgOption = ['--org <name>', 'organization, by name or id (default: the only one)'] as const;
@@ -176,11 +177,28 @@ export function refuseCollector({ config: { ingest } }: OpenWorkspace): void {
   );
 }
 
+/** How another command is run beside this process: started as it was, and at the same workspace. */
+export function invocation(
+  { data, port, config }: Settings,
+  { script = process.argv[1] ?? '', env = process.env, cwd = process.cwd() } = {},
+): string {
+  // The next shell may stand elsewhere.
+  const given = {
+    data: data === undefined ? undefined : resolve(cwd, data),
+    port: port === undefined ? undefined : String(port),
+    config: typeof config === 'string' ? resolve(cwd, config) : undefined,
+  };
+  const settings = Object.entries(given).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, shellWord(value)],
+  );
+  return [startedAs(script, env, cwd), ...settings].join(' ');
+}
+
 /** Base URL of the gateway that runs on this data. `unavailable` when there is none. */
-export async function requireGateway(workspace: OpenWorkspace): Promise<string> {
+export async function requireGateway(workspace: OpenWorkspace, settings: Settings): Promise<string> {
   const gateway = await workspace.runningGateway();
   if (gateway !== undefined) return gateway.url;
   throw new SightlineError('unavailable', `No gateway is running on ${workspace.dataDirectory}.`, {
-    hint: 'Start one with: sightline serve',
+    hint: `Start one with: ${invocation(settings)} serve`,
   });
 }

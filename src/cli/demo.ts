@@ -33,13 +33,13 @@ export const register: Register = (program, output, summary) => {
     .option('--minutes <m>', 'how much telemetry, 5 to 10080', wholeNumber, 60)
     .option(...orgOption)
     .addHelpText('after', `\nScenarios:\n${described.join('\n')}`);
-  actInOrganization(command, output, shape, async ({ workspace, organization, options }) => {
+  actInOrganization(command, output, shape, async ({ workspace, organization, options, settings }) => {
     const { scenario, seed, minutes } = options;
     if (!isScenario(scenario)) throw new SightlineError('invalid_argument', `There is no scenario ${scenario}.`);
     refuseCollector(workspace);
     const demo: DemoOptions = { scenario, seed, minutes, end: new Date() };
     const truth = groundTruth(demo);
-    const endpoint = await requireGateway(workspace);
+    const endpoint = await requireGateway(workspace, settings);
     const token = await workspace.ingestTokens.ensure(organization.id);
     const onProgress = (progress: number): void => output.progress(progress, 'sending');
     const { figures, ...sent } = await sendDemo(demo, { endpoint, token, onProgress });

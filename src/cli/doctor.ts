@@ -3,7 +3,7 @@ import type { Finding } from '../contract/telemetry/index.ts';
 import { act, type Register } from './command.ts';
 import { Exit } from './exit.ts';
 import { examine } from './examination.ts';
-import type { Output } from './output.ts';
+import { pasteable, type Output } from './output.ts';
 
 const marks = { ok: ['green', 'ok  '], warn: ['yellow', 'warn'], fail: ['red', 'FAIL'] } as const;
 
@@ -19,10 +19,11 @@ export const register: Register = (program, output, summary) => {
 
 export function findingsTable(findings: readonly Finding[], output: Output): string {
   const width = Math.max(...findings.map(({ check }) => check.length)) + 2;
-  const lines = findings.map(({ status, check, detail, hint }) => {
+  const all = findings.map(({ status, check, detail, hint }) => {
     const [colour, mark] = marks[status];
-    const advice = hint?.split('\n').map((line) => `\n      ${' '.repeat(width)}${line}`) ?? [];
+    const lines = hint === undefined ? [] : pasteable(hint).split('\n');
+    const advice = lines.map((line) => `\n      ${' '.repeat(width)}${line}`);
     return `${output.style(colour, mark)}  ${check.padEnd(width)}${detail}${advice.join('')}`;
   });
-  return lines.join('\n');
+  return all.join('\n');
 }

@@ -10,7 +10,7 @@ import { checkConfig } from '../gateway/wiring/config.ts';
 import { requireAccess } from '../gateway/wiring/data-directory.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
 import { openWorkspace, type OpenWorkspace } from '../gateway/wiring/workspace.ts';
-import { invocation } from './first-start.ts';
+import { invocation } from './command.ts';
 import { attempt, examineOutside, failed, inTime, type Verdict } from './examine-outside.ts';
 import type { Finding, ValueNote } from '../contract/telemetry/index.ts';
 

@@ -1,14 +1,12 @@
-import { basename, dirname, relative, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Gateway } from '../gateway/wiring/gateway.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
 import { SightlineError, type OrganizationId } from '../contract/core/index.ts';
-import { shellWord } from '../contract/core/quote.ts';
 import { scopes } from '../contract/issuer/index.ts';
 import type { Organization } from '../contract/storage/index.ts';
 import { isLoopback } from './ask.ts';
-import { operator } from './command.ts';
+import { invocation, operator } from './command.ts';
 import type { Output } from './output.ts';
 import { exchangeKey } from './mcp-endpoint.ts';
 
@@ -114,36 +112,6 @@ function sayCommands(output: Output, settings: Settings, credentials: Credential
       '',
     ].join('\n'),
   );
-}
-
-/** How another command is run beside this process: started as it was, and at the same workspace. */
-export function invocation(
-  { data, port, config }: Settings,
-  { script = process.argv[1] ?? '', env = process.env, cwd = process.cwd() } = {},
-): string {
-  // The next shell may stand elsewhere.
-  const given = {
-    data: data === undefined ? undefined : resolve(cwd, data),
-    port: port === undefined ? undefined : String(port),
-    config: typeof config === 'string' ? resolve(cwd, config) : undefined,
-  };
-  const settings = Object.entries(given).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name}`, shellWord(value)],
-  );
-  return [commandOf(script, env, cwd), ...settings].join(' ');
-}
-
-/** npm 11 says `run` where npm 10 said `run-script`. */
-const scriptCommands: ReadonlySet<string> = new Set(['start', 'run', 'run-script']);
-
-function commandOf(script: string, env: NodeJS.ProcessEnv, cwd: string): string {
-  const { npm_command: npm, npm_package_name: name } = env;
-  if (npm === 'exec') return 'npx sightline';
-  if (name === 'sightline' && npm !== undefined && scriptCommands.has(npm)) return 'npm run -s sightline --';
-  // A link to the package's command, as npm makes it, is called by its name.
-  if (basename(script) === 'sightline')
-    return dirname(script).endsWith('node_modules/.bin') ? 'npx sightline' : 'sightline';
-  return `node ${shellWord(relative(cwd, script))}`;
 }
 
 async function loadDemo(

@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { importWorkspace } from '../records/transfer/import.ts';
-import { act, withWorkspace, type Register } from './command.ts';
+import { act, invocation, withWorkspace, type Register } from './command.ts';
 import { inWords } from './export.ts';
-import { invocation } from './first-start.ts';
 
 export const register: Register = (program, output, summary) => {
   const command = program.command('import').argument('<file>').description(summary);

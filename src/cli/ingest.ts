@@ -89,12 +89,12 @@ export const register: Register = (program, output, summary) => {
     'send <file...>',
     'send OTLP/JSON files (one request, or one a line) to the running gateway',
   );
-  actInOrganization(send, output, orgShape, async ({ workspace, organization: { id }, operands }) => {
+  actInOrganization(send, output, orgShape, async ({ workspace, organization: { id }, operands, settings }) => {
     refuseCollector(workspace);
     // Everything is read before anything is sent: a broken last file should not leave half of the data behind.
     const requests = operands.flatMap(readRequests);
     const { sendOtlp } = await import('../lab/demo/send.ts');
-    const endpoint = await requireGateway(workspace);
+    const endpoint = await requireGateway(workspace, settings);
     const token = await workspace.ingestTokens.ensure(id);
     const { rejected } = await sendOtlp(requests, {
       endpoint,

@@ -5,7 +5,7 @@ import { scopes as allScopes, type Scope } from '../contract/issuer/index.ts';
 import { operations } from '../gateway/admin/index.ts';
 import { actOnAdmin, authorsOf, type Admin } from './admin.ts';
 import { orgShape, toPaste, type Register } from './command.ts';
-import { showRows, type Output } from './output.ts';
+import { pasteable, showRows, type Output } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('key').description(summary);
@@ -69,7 +69,7 @@ export const register: Register = (program, output, summary) => {
     const change = group.command(name).argument('<client_id>').description(description);
     actOnAdmin(change, output, z.object({}), async ({ admin, operands: [id = ''] }) => {
       await admin.perform(changing[name], { client_id: id }, await organizationOf(admin, id));
-      output.result({ client_id: id, [done]: true }, () => said.replaceAll('ID', id));
+      output.result({ client_id: id, [done]: true }, () => pasteable(said.replaceAll('ID', id)));
     });
   }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operations } from '../gateway/admin/index.ts';
 import { actOnAdmin, type Admin } from './admin.ts';
 import type { Register } from './command.ts';
-import { showRows, type Output } from './output.ts';
+import { pasteable, showRows, type Output } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('org').description(summary);
@@ -46,7 +46,9 @@ export const register: Register = (program, output, summary) => {
       output.result({ id, name, members, keys, days, deleted: false }, () =>
         [
           `${name} has ${members} members and ${keys} API keys. Nothing was deleted: say --yes.`,
-          `They are shut out at once. For ${days} days sightline org restore brings it back; then all it has is removed.`,
+          pasteable(
+            `They are shut out at once. For ${days} days sightline org restore brings it back; then all it has is removed.`,
+          ),
         ].join('\n'),
       );
       return;
@@ -55,7 +57,7 @@ export const register: Register = (program, output, summary) => {
     output.result({ id, name, deleted: true, until }, () =>
       [
         `${name} (${id}) is deleted: nobody gets in. It is removed after ${until}, with its telemetry, by a running gateway.`,
-        `Until then: sightline org restore ${id}`,
+        pasteable(`Until then: sightline org restore ${id}`),
         ...(note === undefined ? [] : [note]),
       ].join('\n'),
     );

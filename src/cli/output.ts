@@ -1,5 +1,7 @@
+import { basename, dirname, relative } from 'node:path';
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { SightlineError, type ErrorCode } from '../contract/core/index.ts';
+import { shellWord } from '../contract/core/quote.ts';
 import { exitCodeOf } from './exit.ts';
 
 /** Lines of YAML for a config section: objects, lists, strings, numbers and booleans. */
@@ -58,7 +60,7 @@ export function createOutput({ json }: { readonly json: boolean }): Output {
     if (json) stderr.write(`${JSON.stringify({ error: { code, message, ...(hint !== undefined && { hint }) } })}\n`);
     else {
       stderr.write(`${styleText(['red', 'bold'], 'error:', { stream: stderr })} ${printable(message)}\n`);
-      if (hint !== undefined) stderr.write(`${printable(hint)}\n`);
+      if (hint !== undefined) stderr.write(`${printable(pasteable(hint))}\n`);
     }
     return exitCodeOf(code);
   };
@@ -82,7 +84,7 @@ export function createOutput({ json }: { readonly json: boolean }): Output {
     },
     warn(text) {
       if (json) return void stderr.write(`${JSON.stringify({ warning: text })}\n`);
-      stderr.write(`${styleText('yellow', 'warning:', { stream: stderr })} ${printable(text)}\n`);
+      stderr.write(`${styleText('yellow', 'warning:', { stream: stderr })} ${printable(pasteable(text))}\n`);
     },
     failure(thrown) {
       if (thrown instanceof SightlineError)
@@ -121,7 +123,7 @@ export function table(
   rows: readonly (readonly string[])[],
   none: string,
 ): string {
-  if (rows.length === 0) return none;
+  if (rows.length === 0) return pasteable(none);
   const cells = rows.map((row) => row.map(printable));
   const widths = heading.map((title, column) =>
     Math.max(title.length, ...cells.map((row) => width(row[column] ?? ''))),
@@ -146,4 +148,24 @@ export function printable(text: string): string {
 function ended(message: string): string {
   const text = message.charAt(0).toUpperCase() + message.slice(1);
   return /[.?!)]$/.test(text) ? text : `${text}.`;
+}
+
+/** npm 11 says `run` where npm 10 said `run-script`. */
+const scriptCommands: ReadonlySet<string> = new Set(['start', 'run', 'run-script']);
+
+/** The command as which this process was started. */
+export function startedAs(script: string, env: NodeJS.ProcessEnv, cwd: string): string {
+  const { npm_command: npm, npm_package_name: name } = env;
+  if (npm === 'exec') return 'npx sightline';
+  if (name === 'sightline' && npm !== undefined && scriptCommands.has(npm)) return 'npm run -s sightline --';
+  // A link to the package's command, as npm makes it, is called by its name.
+  if (basename(script) === 'sightline')
+    return dirname(script).endsWith('node_modules/.bin') ? 'npx sightline' : 'sightline';
+  return `node ${shellWord(relative(cwd, script))}`;
+}
+
+/** Words that name commands of `sightline`, for a terminal where it has no such name and npm runs it. */
+export function pasteable(words: string, { script = process.argv[1] ?? '', env = process.env } = {}): string {
+  const command = startedAs(script, env, process.cwd());
+  return command.startsWith('np') ? words.replace(/(?<!npx |[\w-])sightline (?=[a-z])/g, `${command} `) : words;
 }

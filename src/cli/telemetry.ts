@@ -5,7 +5,7 @@ import { SightlineError } from '../contract/core/index.ts';
 import type { InspectedPreset, ValueNote, WarehouseOperations } from '../contract/telemetry/index.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
 import { act, organizationsOf, withWorkspace, type Register } from './command.ts';
-import { type Output, yaml } from './output.ts';
+import { pasteable, type Output, yaml } from './output.ts';
 import { registerCopy } from './telemetry-copy.ts';
 
 const timeoutMs = 60_000;
@@ -60,7 +60,7 @@ export const register: Register = (program, output, summary) => {
       if (scripts.length === 0) return `-- Nothing to harden: no right of the ${label} is granted to every login.`;
       if (options.print) return scripts.map(({ title, sql }) => `-- ${title}\n${sql.trim()}\n`).join('\n');
       const list = scripts.map(({ title }, index) => `${index + 1}. ${title}`);
-      return [...list, '', 'Print them with: sightline telemetry setup --print'].join('\n');
+      return [...list, '', pasteable('Print them with: sightline telemetry setup --print')].join('\n');
     });
   });
 

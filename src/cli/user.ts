@@ -6,7 +6,7 @@ import { SightlineError } from '../contract/core/index.ts';
 import { roles, type Role } from '../contract/issuer/index.ts';
 import { actOnAdmin, type Admin } from './admin.ts';
 import { notMade, orgShape, type Register } from './command.ts';
-import { showRows } from './output.ts';
+import { pasteable, showRows } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('user').description(summary);
@@ -111,7 +111,9 @@ export const register: Register = (program, output, summary) => {
       output.result({ id, email, organizations, chats, deleted: false }, () =>
         [
           `${email} is of ${organizations.length === 0 ? 'no organization' : organizations.join(', ')}.`,
-          `Nothing was deleted: say --yes. There is no way back; sightline user export ${email} FILE writes what is kept.`,
+          pasteable(
+            `Nothing was deleted: say --yes. There is no way back; sightline user export ${email} FILE writes what is kept.`,
+          ),
         ].join('\n'),
       );
       return;

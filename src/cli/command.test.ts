@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Settings } from '../gateway/wiring/settings.ts';
-import { invocation } from './first-start.ts';
+import { invocation } from './command.ts';
+import { pasteable } from './output.ts';
 
 const npm = { npm_package_name: 'sightline', npm_command: 'start' };
 
@@ -28,5 +29,23 @@ describe('the command that a first start prints', () => {
     ],
   ])('fits %s', (_how, script, env, settings, command) => {
     expect(invocation(settings, { script, env, cwd: '/home/ada' })).toBe(command);
+  });
+});
+
+describe('a command in a hint', () => {
+  it.each<[string, string, NodeJS.ProcessEnv, string, string]>([
+    ['a checkout', '/src/bin/sightline.js', npm, 'Try: sightline key list', 'Try: npm run -s sightline -- key list'],
+    ['a package', '/p/node_modules/.bin/sightline', {}, '`sightline doctor` tells.', '`npx sightline doctor` tells.'],
+    ['one that npx has', '/p/node_modules/.bin/sightline', {}, 'Try: npx sightline serve', 'Try: npx sightline serve'],
+    ['the path', '/usr/local/bin/sightline', {}, 'Try: sightline key list', 'Try: sightline key list'],
+    [
+      'a package, in prose',
+      '/p/node_modules/.bin/sightline',
+      {},
+      'hook @webhook-sightline in',
+      'hook @webhook-sightline in',
+    ],
+  ])('can be pasted in %s', (_how, script, env, words, pasted) => {
+    expect(pasteable(words, { script, env })).toBe(pasted);
   });
 });
