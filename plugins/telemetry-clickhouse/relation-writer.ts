@@ -10,7 +10,7 @@ import {
 } from '../../src/contract/telemetry/index.ts';
 import { identifier, literal } from './quote.ts';
 import { typeOf } from './types.ts';
-import { jsonToMap } from './json-attributes.ts';
+import { jsonAttribute, jsonToMap } from './json-attributes.ts';
 
 /** `mask` and `hash` of a text expression, see RuleAction. */
 function ruledText(expression: string, action: 'mask' | 'hash', salt: string): string {
@@ -43,12 +43,15 @@ function ruledMap(map: string, { attributes, salt }: AttributeRules, fits: Fits)
 
 /** Keeps the JSON type, so that attributes are read in the same way for every role. */
 function ruledJson(column: string, rules: AttributeRules): string {
-  if (rules.attributes.some(({ action }) => action !== 'deny')) {
-    return `CAST(${ruledMap(jsonToMap(column), rules, isPath)}, 'JSON')`;
-  }
-  // What a list or a text holds is not seen: to skip its path would skip all that lies under it in other rows.
-  const skipped = rules.attributes.map((rule) => `SKIP REGEXP ${literal(pathPattern(rule))}`);
-  return `CAST(${column}, ${literal(`JSON(${skipped.join(', ')})`)})`;
+  const { attributes } = rules;
+  const ruled = ruledMap(jsonToMap(column), rules, isPath);
+  if (attributes.some(({ action }) => action !== 'deny')) return `CAST(${ruled}, 'JSON')`;
+  const type = literal(`JSON(${attributes.map((rule) => `SKIP REGEXP ${literal(pathPattern(rule))}`).join(', ')})`);
+  // What a list or a text holds has no path, and to skip theirs would skip all that lies under it in other rows.
+  const leading = attributes.flatMap(({ key }) => Array.from(key.matchAll(/\./g), ({ index }) => key.slice(0, index)));
+  const held = [...new Set(leading)].map((key) => `match(${jsonAttribute(column, key)}, '^[[{]')`);
+  const skipped = `CAST(${column}, ${type})`;
+  return held.length === 0 ? skipped : `if(${held.join(' OR ')}, CAST(${ruled}, ${type}), ${skipped})`;
 }
 
 function isKey({ key, prefix }: AttributeRule): string {

@@ -119,7 +119,7 @@ describeOnEngine('a preset over its real tables', () => {
     }
   });
 
-  it('masks what a JSON column keeps as a list or a text, and denies what it keeps as an object', async () => {
+  it('denies and masks what a JSON column keeps as an object, a list or a text', async () => {
     const { attributes } = relationWriter({ json: new Set(['kept']), prewhere: new Set() });
     const kept = [
       { user: { email: 'secret', id: 7 } },
@@ -138,8 +138,7 @@ describeOnEngine('a preset over its real tables', () => {
     expect(
       JSON.stringify(await engine.rows(`SELECT toJSONString(kept) AS shown FROM ${source}`)).split('secret'),
     ).toHaveLength(4);
-    const [object, , , other] = await shown('deny');
-    expect([object, other]).toEqual([{ user: { id: 7 } }, { users: 1 }]);
+    expect(await shown('deny')).toEqual([{ user: { id: 7 } }, {}, {}, { users: 1 }]);
     expect(await shown('mask')).toEqual([
       { user: { email: '***', id: '7' } },
       { user: '***' },
