@@ -58,7 +58,8 @@ export function readProse(text: string): Reply | undefined {
     .split(/\n+/)
     .filter((line) => line.trim() !== '')
     .map((line) => ({
-      text: line.replaceAll(/\s*\[E\d{1,3}(?:,\s*E\d{1,3})*\]/g, ''),
+      // One blank alone: a regular expression that begins with a run of them takes time with the square of its length.
+      text: line.replaceAll(/\s?\[E\d{1,3}(?:,\s*E\d{1,3})*\]/g, ''),
       evidence_ids: line.match(/\bE\d{1,3}\b/g) ?? [],
     }));
   return answerInput.safeParse({ paragraphs }).data;
