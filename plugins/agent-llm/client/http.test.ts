@@ -82,6 +82,11 @@ describe('a request to a model', () => {
     expect([String(error), ...logged].join()).not.toContain(key);
   });
 
+  it('is answered without the key, where the answer quotes it', async () => {
+    answers = [(response) => response.end(JSON.stringify({ text: `No credit for Bearer ${key}!` }))];
+    expect(await post()).toEqual({ text: 'No credit for Bearer (secret left out)!' });
+  });
+
   it('does not follow a redirect', async () => {
     answers = [(response) => response.writeHead(307, { location: '/elsewhere' }).end()];
     expect(String(await rejection(post()))).toContain('redirect (307)');

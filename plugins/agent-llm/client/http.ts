@@ -80,7 +80,7 @@ async function attemptOnce(
   }
   const { status } = response;
   if (response.ok) {
-    const json = parseJson(text);
+    const json = parseJson(withoutSecrets(text, headers));
     return json === undefined ? { problem: 'answered something that is not JSON', passing: false } : { json };
   }
   if (status >= 300 && status < 400) {
@@ -93,6 +93,20 @@ async function attemptOnce(
     status,
     waitMs: waitOf(response.headers.get('retry-after')),
   };
+}
+
+/** Shorter words of a header are no secrets: `Bearer`, a version. */
+const shortestSecret = 12;
+
+/** Some servers quote what they were sent, and what they say is kept, shown to all members, and given to a model. */
+export function withoutSecrets(text: string, headers: Readonly<Record<string, string>>): string {
+  const words = Object.values(headers).flatMap((value) => value.split(' '));
+  const secrets = words.filter(({ length }) => length >= shortestSecret);
+  return secrets.reduce((left, secret) => {
+    // As it is, and as JSON may write it.
+    const forms = [secret, JSON.stringify(secret).slice(1, -1), secret.replaceAll('/', '\\/')];
+    return forms.reduce((rest, form) => rest.replaceAll(form, '(secret left out)'), left);
+  }, text);
 }
 
 const errorShape = z.object({ error: z.object({ type: z.string().regex(/^[a-z_]{1,60}$/) }) });

@@ -1,5 +1,6 @@
 import type { CallToolResult, Client, Tool as McpTool } from '@modelcontextprotocol/client';
 import { bodyWithin } from '../../../src/contract/core/index.ts';
+import { withoutSecrets } from '../client/http.ts';
 import type { McpServer } from '../config.ts';
 
 /** A server could not be asked. The message is a sentence without its beginning, and holds no word of the server. */
@@ -62,7 +63,7 @@ async function connected<Answer>(
   const transport = new StreamableHTTPClientTransport(url, {
     requestInit: { headers: server.headers },
     fetch: async (to, init) => {
-      const answer = await guarded(url, to, init, signal);
+      const answer = await guarded(server, to, init, signal);
       if (typeof answer !== 'string') return answer;
       problem = answer;
       throw new McpFailure(answer);
@@ -85,12 +86,12 @@ async function connected<Answer>(
 
 /** Only to the configured address, without redirects, and not more than is sane; else what is wrong. */
 async function guarded(
-  url: URL,
+  server: McpServer,
   to: string | URL,
   init: RequestInit | undefined,
   signal: AbortSignal,
 ): Promise<Response | string> {
-  if (new URL(to).href !== url.href) return 'wanted to be asked at another address';
+  if (new URL(to).href !== new URL(server.url).href) return 'wanted to be asked at another address';
   // A stream of the server's own: it has nothing to say unasked.
   if (init?.method === 'GET') return new Response(null, { status: 405 });
   const both = init?.signal ? AbortSignal.any([signal, init.signal]) : signal;
@@ -106,5 +107,6 @@ async function guarded(
   if (status === 401 || status === 403) return `refused the credentials (${status})`;
   const body = await bodyWithin(response, maxBytes);
   if (body === undefined) return 'answered too much';
-  return new Response(body.length === 0 ? null : body, { status, headers });
+  const told = withoutSecrets(body.toString('utf8'), server.headers);
+  return new Response(told === '' ? null : told, { status, headers });
 }
