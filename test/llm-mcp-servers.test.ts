@@ -206,6 +206,11 @@ describe('a server that', () => {
     ],
     ['refuses the key', 'refused the credentials (401)', (response) => response.writeHead(401).end('sekret')],
     ['is no MCP server', 'did not answer as MCP servers do', (response) => response.end('<html>')],
+    [
+      'nests without end',
+      'answered what nests too deeply',
+      (response) => response.end(`{"jsonrpc":"2.0","id":0,"result":${'['.repeat(99_999)}${']'.repeat(99_999)}}`),
+    ],
     ['fails', 'did not answer as MCP servers do', (response) => response.writeHead(500).end('sekret')],
     ['hangs', 'gave no answer in 1 s', () => {}],
     ['hangs up', 'could not be reached', (response) => response.destroy()],

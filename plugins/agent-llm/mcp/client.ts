@@ -1,5 +1,5 @@
 import type { CallToolResult, Client, Tool as McpTool } from '@modelcontextprotocol/client';
-import { bodyWithin } from '../../../src/contract/core/index.ts';
+import { bodyWithin, nestsDeeperThan } from '../../../src/contract/core/index.ts';
 import { withoutSecrets } from '../client/http.ts';
 import type { McpServer } from '../config.ts';
 
@@ -10,6 +10,8 @@ export class McpFailure extends Error {
 
 /** Of one answer, before it is read. */
 const maxBytes = 1024 * 1024;
+/** Far below what those who write it down again can walk: they would end the whole run. */
+const mostLevels = 100;
 
 /** The tools that the operator lists and that only read, by the server's own word or, where it gives none, the operator's. */
 export function readOnlyTools(server: McpServer, signal: AbortSignal): Promise<readonly McpTool[]> {
@@ -107,6 +109,7 @@ async function guarded(
   if (status === 401 || status === 403) return `refused the credentials (${status})`;
   const body = await bodyWithin(response, maxBytes);
   if (body === undefined) return 'answered too much';
+  if (nestsDeeperThan(body, mostLevels)) return 'answered what nests too deeply';
   const told = withoutSecrets(body.toString('utf8'), server.headers);
   return new Response(told === '' ? null : told, { status, headers });
 }
