@@ -89,6 +89,32 @@ describe('the requests of Entra ID', () => {
     expect(removed.at('phoneNumbers.0')).toBeUndefined();
   });
 
+  it('name a manager by the id alone, or in a list of one, wherever a manager may stand', async () => {
+    const id = '26118915-6090-4610-87e4-49d8ca9f808d';
+    const manager = `${schemas.enterprise}:manager`;
+    const named = { [schemas.enterprise]: { manager: { value: id } } };
+    for (const [number, sent] of [
+      { [schemas.enterprise]: { Manager: id } },
+      { [schemas.enterprise]: { manager: [{ $ref: null, value: id }] } },
+      { [manager]: id },
+    ].entries()) {
+      const person = { userName: `managed${number}@acme.example`, emails: [], ...sent };
+      const made = await scim.acme.user(person);
+      expect(made.body).toMatchObject(named);
+      const itself = `/Users/${String(made.at('id'))}`;
+      expect((await scim.acme.send('PUT', itself, { ...person, title: 'Dr' })).body).toMatchObject(named);
+      expect((await scim.acme.send('DELETE', itself)).status).toBe(204);
+    }
+    for (const operation of [
+      { path: manager, value: [{ $ref: null, value: id }] },
+      { path: manager, value: [id] },
+      { value: { [schemas.enterprise]: { manager: id } } },
+    ]) {
+      expect((await patch({ op: 'Add', ...operation })).body).toMatchObject(named);
+      expect((await patch({ op: 'Remove', path: manager })).status).toBe(200);
+    }
+  });
+
   it('update values under one operation without a path', async () => {
     const value = {
       displayName: 'Given Family',

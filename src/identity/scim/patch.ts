@@ -4,7 +4,7 @@ import { attributeOf, checkSize, userSchema, type Json } from './schema.ts';
 
 /*
  * PATCH (RFC 7644 §3.5.2) as Entra ID and Okta send it: operations in any case, values of several attributes under one
- * operation without a path, paths that choose an entry which is not there yet, and a manager that is a text.
+ * operation without a path, and paths that choose an entry which is not there yet.
  */
 
 const patchOp = z.object({
@@ -175,8 +175,7 @@ function put(target: Target, op: 'add' | 'replace', value: unknown): void {
   if (!multiValued) {
     if (sub !== undefined) objectAt(holder, name)[sub] = value;
     else if (complex && isObject(value)) Object.assign(objectAt(holder, name), value);
-    // Entra ID sends a manager as the id alone.
-    else holder[name] = complex ? { value } : truth(name, value);
+    else holder[name] = truth(name, value);
     return;
   }
   if (where === undefined && sub === undefined) {

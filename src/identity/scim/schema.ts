@@ -74,7 +74,18 @@ export function checkSize(values: readonly unknown[]): void {
  */
 export function readResource(kind: Kind, sent: Json): Json {
   checkSize([sent]);
-  return scimmy(() => plain(new Schemas[kind](sent, 'in')));
+  return scimmy(() => plain(new Schemas[kind](withManager(sent), 'in')));
+}
+
+/** Entra ID names a manager by the id alone, or in a list of one: as the object that the schema has. */
+function withManager(sent: Json): Json {
+  const read = ([key, value]: [string, unknown]): [string, unknown] => {
+    if (key.toLowerCase() === enterprise.toLowerCase() && isObject(value)) return [key, withManager(value)];
+    if (!/(?:^|:)manager$/i.test(key)) return [key, value];
+    const one: unknown = Array.isArray(value) ? value[0] : value;
+    return [key, typeof one === 'string' ? { value: one } : one];
+  };
+  return Object.fromEntries(Object.entries(sent).map(read));
 }
 
 /**
