@@ -3,7 +3,7 @@ import type { Finding } from '../contract/telemetry/index.ts';
 import { act, type Register } from './command.ts';
 import { Exit } from './exit.ts';
 import { examine } from './examination.ts';
-import { pasteable, type Output } from './output.ts';
+import { pasteable, printable, type Output } from './output.ts';
 
 const marks = { ok: ['green', 'ok  '], warn: ['yellow', 'warn'], fail: ['red', 'FAIL'] } as const;
 
@@ -19,11 +19,11 @@ export const register: Register = (program, output, summary) => {
 
 export function findingsTable(findings: readonly Finding[], output: Output): string {
   const width = Math.max(...findings.map(({ check }) => check.length)) + 2;
-  const all = findings.map(({ status, check, detail, hint }) => {
+  const lines = findings.map(({ status, check, detail, hint }) => {
     const [colour, mark] = marks[status];
-    const lines = hint === undefined ? [] : pasteable(hint).split('\n');
-    const advice = lines.map((line) => `\n      ${' '.repeat(width)}${line}`);
-    return `${output.style(colour, mark)}  ${check.padEnd(width)}${detail}${advice.join('')}`;
+    const said = hint === undefined ? [] : pasteable(printable(hint)).split('\n');
+    const advice = said.map((line) => `\n      ${' '.repeat(width)}${line}`);
+    return `${output.style(colour, mark)}  ${check.padEnd(width)}${printable(detail)}${advice.join('')}`;
   });
-  return all.join('\n');
+  return lines.join('\n');
 }

@@ -140,9 +140,9 @@ function width(text: string): number {
   return Array.from(text).length;
 }
 
-/** Names come from people and from files: what could move the cursor or colour the screen is taken out. */
+/** Names come from people, files and servers: what could move the cursor, colour the screen or turn text around is taken out. */
 export function printable(text: string): string {
-  return stripVTControlCharacters(text).replace(/[^\P{Cc}\n\t]/gu, '');
+  return stripVTControlCharacters(text).replace(/[^\P{Cc}\n\t]|[\u202A-\u202E\u2066-\u2069]/gu, '');
 }
 
 function ended(message: string): string {
