@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { callTool, countRows } from './support/call.ts';
-import { createKey, exchange, sightlineJson, startOne, type RunningGateway } from './support/gateway.ts';
+import { createKey, exchange, sightline, sightlineJson, startOne, type RunningGateway } from './support/gateway.ts';
 import { smallDisk } from './support/small-disk.ts';
 
 /* A gateway that keeps everything itself, on a file system that is full for a while. */
@@ -79,5 +79,13 @@ const disk = await smallDisk(128);
     expect(await countRows(gateway.url, token, 'otel.logs', acknowledged)).toBe(acknowledged);
     expect(await ready()).not.toContain('degraded');
     expect(gateway.output()).toMatch(/the disk is full/i);
+  });
+
+  it('is called full by a command too, that has to open the files first', async () => {
+    if (disk === undefined) return;
+    await gateway.stop();
+    await disk.fill();
+    const listed = await sightline(disk.directory, ['org', 'list']);
+    expect([listed.code, listed.stderr]).toEqual([1, expect.stringContaining('the disk is full')]);
   });
 });

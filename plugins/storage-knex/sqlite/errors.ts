@@ -15,6 +15,9 @@ const result = {
   notADatabase: 26,
 } as const;
 
+/** The extended code by which the file beside the database, which grows when it is opened, says that the disk is full. */
+const sharedMemoryCannotGrow = 4874;
+
 /** By extended code: of a foreign key, a primary key, a unique index. */
 const faults: ReadonlyMap<number | undefined, Fault> = new Map([
   [787, 'foreign_key'],
@@ -35,8 +38,11 @@ export function constraintFault(error: unknown): Fault | undefined {
 /** Undefined for what neither SQLite nor the operating system said. */
 export function explain(error: unknown, filename: string): SightlineError | undefined {
   if (resultCode(error) === undefined && textMember(error, 'code') === undefined) return undefined;
+  const code = resultCode(error) ?? 0;
   const reason =
-    systemReasons.get(textMember(error, 'code') ?? '') ?? resultReasons.get(String((resultCode(error) ?? 0) & 0xff));
+    systemReasons.get(textMember(error, 'code') ?? '') ??
+    resultReasons.get(String(code)) ??
+    resultReasons.get(String(code & 0xff));
   return unusable(
     `file ${filename}`,
     reason ?? ['the database refused the operation', 'The log has the details.'],
@@ -67,7 +73,7 @@ const resultReasons = reasons({
   [result.readOnly]: ['this user may not write to it', 'Check the owner and mode of the file and of its folder.'],
   [result.ioError]: ['the disk failed while reading or writing it', "Look at the operating system's log."],
   [result.corrupt]: ['it is damaged', 'Restore it from a backup, or save what is left with `sqlite3 FILE .recover`.'],
-  [result.full]: ['the disk is full', 'Free some space; what was stored is intact.'],
+  [`${result.full} ${sharedMemoryCannotGrow}`]: ['the disk is full', 'Free some space; what was stored is intact.'],
   [result.cantOpen]: ['it cannot be opened', 'Check that the path is a file and that its folder can be written.'],
   [result.notADatabase]: ['it is not a SQLite database, or its beginning was overwritten', 'Restore it from a backup.'],
 });
