@@ -22,6 +22,8 @@ export interface EngineProcess {
   readonly channel: Channel;
   /** Our own child, unless another gateway started the engine. */
   readonly child: ChildProcess | undefined;
+  /** What our own child took to answer; 0 for another gateway's. */
+  readonly startedMs: number;
 }
 
 export class EngineUnreadable extends Error {
@@ -53,7 +55,10 @@ export async function connectEngine(options: ProcessOptions): Promise<EngineProc
   let pauseMs = firstLookMs;
   for (;;) {
     const greeted = await greet(options.settings.socket, end);
-    if (greeted !== undefined) return { channel: greeted.channel, child: serving(child?.process, greeted.pid) };
+    if (greeted !== undefined) {
+      const own = serving(child?.process, greeted.pid);
+      return { channel: greeted.channel, child: own, startedMs: own && child ? Date.now() - child.at : 0 };
+    }
     if (child === undefined || hasEnded(child.process)) {
       const code = child?.process.exitCode ?? undefined;
       if (child !== undefined && (code === exitCode.unreadable || code === exitCode.full)) {
@@ -153,6 +158,7 @@ const expected: ReadonlySet<number> = new Set([0, exitCode.crowded, exitCode.aga
 
 interface Started {
   readonly process: ChildProcess;
+  readonly at: number;
   lastWords(): string;
 }
 
@@ -195,7 +201,8 @@ function start({ settings, addressSpaceKb, compileCache, logger }: ProcessOption
     logger.error({ error }, 'the telemetry engine could not be started');
   });
   // There are no streams where the system had no process or file to give.
-  if (child.pid === undefined) return { process: child, lastWords: () => words };
+  const at = Date.now();
+  if (child.pid === undefined) return { process: child, at, lastWords: () => words };
   comeSecond(child.pid);
   child.unref();
   let logged = 0;
@@ -213,7 +220,7 @@ function start({ settings, addressSpaceKb, compileCache, logger }: ProcessOption
   child.on('exit', (code, signal) => {
     if (code === null || !expected.has(code)) logger.info({ pid: child.pid, code, signal }, 'a telemetry engine ended');
   });
-  return { process: child, lastWords: () => words.trim() };
+  return { process: child, at, lastWords: () => words.trim() };
 }
 
 /** Engines run at a fifth of the scheduling weight of the gateway, so that queries do not delay answers, refusals and ingest. */

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { getPriority, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -210,6 +211,17 @@ describe('engine processes', () => {
     expect((await waiting).rows).toEqual([[1]]);
     await Promise.all(work);
   }, 120_000);
+
+  it('make room once they are left, however often they were used, before one that has just begun', async () => {
+    const harness = await gateway({ openEngines: 2 });
+    const [often, begun, next] = [newOrganization(), newOrganization(), newOrganization()];
+    for (const end = Date.now() + 11_000; Date.now() < end; await sleep(100)) await harness.query(often, 'SELECT 1');
+    await sleep(3_000);
+    await harness.query(begun, 'SELECT 1');
+    await harness.query(next, 'SELECT 1');
+    expect(await until(async () => (await engines(often)).length === 0)).toBe(true);
+    expect([(await engines(begun)).length, (await engines(next)).length]).toEqual([1, 1]);
+  }, 60_000);
 
   it('are at most so many for all who share a data directory', async () => {
     const gateways = [await gateway({ openEngines: 2 }), await gateway({ openEngines: 2 })];

@@ -33,12 +33,22 @@ interface Slot {
   readonly place: Place;
   active: number;
   lastUsed: number;
-  /** How often, without a long pause. */
+  /** How often, without a long pause; since when, and the longest of the short ones. */
   uses: number;
+  since: number;
+  longestPauseMs: number;
+  /** What it cost to start is not spent for a single query. */
+  keptUntil: number;
 }
 
 /** Unused for so long, an engine ends before those that are used all the time. */
 const pauseMs = 30_000;
+/** The same at twice the longest of its pauses, where it was used for so long that they tell. */
+const [observedMs, shortestMs] = [10_000, 1_000];
+/** So many times as long as an engine took to start it is kept, and so long at most. */
+const [keptTimes, longestKeptMs] = [2, 5_000];
+/** An engine that is left tells nobody. */
+const seekMs = 200;
 /** How long a load waits for an engine: where more organizations send than engines may be open, each has its turn. */
 export const loadPatienceMs = 100_000;
 
@@ -60,6 +70,7 @@ export class Engines {
   readonly #waiting = new Set<(room: Promise<void>) => void>();
   #runDirectory: string | undefined;
   #sweeper: NodeJS.Timeout | undefined;
+  #seeker: NodeJS.Timeout | undefined;
 
   constructor(options: EnginesOptions) {
     this.#options = options;
@@ -92,14 +103,18 @@ export class Engines {
   async acquire(organizationId: OrganizationId, waitMs = patienceMs): Promise<EngineUse> {
     const slot = this.#slot(organizationId, waitMs);
     slot.active += 1;
-    slot.uses = Date.now() - slot.lastUsed > pauseMs ? 1 : slot.uses + 1;
+    const now = Date.now();
+    const pause = slot.active > 1 ? 0 : now - slot.lastUsed;
+    if (pause > pauseMs) Object.assign(slot, { uses: 0, since: now, longestPauseMs: 0 });
+    else slot.longestPauseMs = Math.max(slot.longestPauseMs, pause);
+    slot.uses += 1;
     let released = false;
     const release = () => {
       if (released) return;
       released = true;
       slot.active -= 1;
       slot.lastUsed = Date.now();
-      if (slot.active === 0) this.#offer(organizationId, slot);
+      this.#seek();
     };
     try {
       const { channel } = await slot.opening;
@@ -118,7 +133,8 @@ export class Engines {
   /** Closes every connection; engines without other users end. */
   async stop(): Promise<void> {
     clearInterval(this.#sweeper);
-    this.#sweeper = undefined;
+    clearInterval(this.#seeker);
+    this.#sweeper = this.#seeker = undefined;
     this.#runDirectory = undefined;
     for (const organizationId of this.#slots.keys()) void this.#leave(organizationId);
     for (const take of this.#waiting) take(Promise.resolve());
@@ -133,9 +149,14 @@ export class Engines {
     this.#failures.delete(organizationId);
     const place: Place = { taken: true };
     const room = this.#placesTaken() < this.#options.openEngines ? undefined : this.#makeRoom(place, waitMs);
-    const slot: Slot = { opening: this.#open(organizationId, room), place, active: 0, lastUsed: Date.now(), uses: 0 };
-    // Callers that acquire it get the failure.
-    slot.opening.catch(() => {});
+    const since = Date.now();
+    const opening = this.#open(organizationId, room);
+    const slot: Slot = { opening, place, active: 0, lastUsed: since, uses: 0, since, longestPauseMs: 0, keptUntil: 0 };
+    opening.then(
+      ({ startedMs }) => (slot.keptUntil = Date.now() + Math.min(keptTimes * startedMs, longestKeptMs)),
+      // Callers that acquire it get the failure.
+      () => {},
+    );
     this.#slots.set(organizationId, slot);
     return slot;
   }
@@ -147,25 +168,31 @@ export class Engines {
     return taken;
   }
 
-  /**
-   * Resolves when the one that made room has ended: one that was not used for a while, else the one that was used least
-   * often. By the longest unused alone, organizations that send in turns would end each other's engines all the time.
-   */
+  /** Resolves when the one that made room has ended. */
   #makeRoom(place: Place, waitMs: number): Promise<void> {
-    const before = Date.now() - pauseMs;
-    const idle = [...this.#slots].filter(([, { active }]) => active === 0);
-    const [chosen] = idle.toSorted(([, one], [, other]) => {
-      const [left, right] = [one, other].map(({ lastUsed, uses }) => (lastUsed < before ? 0 : uses));
-      return (left ?? 0) - (right ?? 0) || one.lastUsed - other.lastUsed;
-    });
-    return chosen === undefined || this.#isBusy(chosen[1]) ? this.#waitForRoom(place, waitMs) : this.#leave(chosen[0]);
+    const chosen = this.#leastWanted();
+    return chosen === undefined ? this.#waitForRoom(place, waitMs) : this.#leave(chosen);
   }
 
-  /** Among the three quarters that are used most often, when the others are used less. */
-  #isBusy({ uses, lastUsed }: Slot): boolean {
-    if (Date.now() - lastUsed > pauseMs) return false;
+  /**
+   * One that has been left, else the one that was used least often; undefined where all are busy. By the longest unused alone,
+   * organizations that send in turns would end each other's engines all the time.
+   */
+  #leastWanted(): OrganizationId | undefined {
+    const idle = [...this.#slots].filter(([, slot]) => slot.place.taken && slot.active === 0 && !this.#isBusy(slot));
+    const [chosen] = idle.toSorted(([, one], [, other]) => {
+      const [left, right] = [one, other].map((slot) => (isLeft(slot) ? 0 : slot.uses));
+      return (left ?? 0) - (right ?? 0) || one.lastUsed - other.lastUsed;
+    });
+    return chosen?.[0];
+  }
+
+  /** Just started, or among the three quarters that are used most often, when the others are used less. */
+  #isBusy(slot: Slot): boolean {
+    if (isLeft(slot)) return false;
+    if (Date.now() < slot.keptUntil) return true;
     let less = 0;
-    for (const slot of this.#slots.values()) if (slot.place.taken && slot.uses < uses) less += 1;
+    for (const { place, uses } of this.#slots.values()) if (place.taken && uses < slot.uses) less += 1;
     return less >= Math.ceil(this.#options.openEngines / 4);
   }
 
@@ -183,14 +210,17 @@ export class Engines {
       reject(tooManyOrganizations());
     }, waitMs).unref();
     this.#waiting.add(take);
+    this.#seeker ??= setInterval(() => this.#seek(), seekMs).unref();
     return promise;
   }
 
-  /** An idle slot goes to the longest waiter, unless it is wanted again in a moment and others are not. */
-  #offer(organizationId: OrganizationId, slot: Slot): void {
-    const [take] = this.#waiting;
-    if (take === undefined || this.#slots.get(organizationId) !== slot || this.#isBusy(slot)) return;
-    take(this.#leave(organizationId));
+  /** Whether one is not wanted any more while others wait. */
+  #seek(): void {
+    const chosen = this.#waiting.size > 0 ? this.#leastWanted() : undefined;
+    if (chosen !== undefined) void this.#vacate(chosen);
+    if (this.#waiting.size > 0) return;
+    clearInterval(this.#seeker);
+    this.#seeker = undefined;
   }
 
   /** Opening failed: the longest waiter gets the slot at once, since no engine has to end first. */
@@ -203,7 +233,7 @@ export class Engines {
 
   /** With its file. The engine ends, unless another process still uses it. */
   async remove(organizationId: OrganizationId): Promise<void> {
-    await this.#leave(organizationId);
+    await this.#vacate(organizationId);
     await rm(join(this.#options.dataDirectory, 'telemetry', organizationId), { recursive: true, force: true });
   }
 
@@ -216,7 +246,7 @@ export class Engines {
     const engine = await this.#connect(organizationId);
     engine.channel.leave = () => {
       const slot = this.#slots.get(organizationId);
-      if (slot?.active === 0) void this.#leave(organizationId);
+      if (slot?.active === 0) void this.#vacate(organizationId);
     };
     return engine;
   }
@@ -253,6 +283,15 @@ export class Engines {
     return failure;
   }
 
+  /** The longest waiter has the place as soon as the engine has ended. */
+  #vacate(organizationId: OrganizationId): Promise<void> {
+    const isTaken = this.#slots.get(organizationId)?.place.taken === true;
+    const leaving = this.#leave(organizationId);
+    const [take] = this.#waiting;
+    if (isTaken) take?.(leaving);
+    return leaving;
+  }
+
   async #leave(organizationId: OrganizationId): Promise<void> {
     const slot = this.#slots.get(organizationId);
     if (slot === undefined) return;
@@ -265,9 +304,16 @@ export class Engines {
   #sweep(): void {
     const before = Date.now() - this.#options.idleSeconds * 1_000;
     for (const [organizationId, slot] of this.#slots) {
-      if (slot.active === 0 && slot.lastUsed < before) void this.#leave(organizationId);
+      if (slot.active > 0 || slot.lastUsed >= before) continue;
+      void this.#vacate(organizationId);
     }
   }
+}
+
+/** Unused for longer than its pauses let expect: that it was used often says nothing any more. */
+function isLeft({ since, lastUsed, longestPauseMs }: Slot): boolean {
+  const usual = lastUsed - since < observedMs ? pauseMs : Math.max(shortestMs, 2 * longestPauseMs);
+  return Date.now() - lastUsed > Math.min(pauseMs, usual);
 }
 
 /** The gateway's own, which its start has filled; else, where that cannot be written, one beside the sockets. */
