@@ -30,8 +30,11 @@ export interface Suspect {
   readonly evidenceIds: readonly string[];
   /** Where the spans that show it are, which is not where the cause is when a caller notices first. */
   readonly seenIn: { readonly service: string; readonly operation: string | undefined };
-  /** The caller from which blame was moved: it gave up waiting for a slow service, or its calls are late on the way. */
-  readonly moved?: { readonly from: string; readonly because: 'slow' | 'way' };
+  /**
+   * From whom blame was moved: a caller that gave up waiting for a slow service or whose calls are late on the way, or what is
+   * called far more often in each request.
+   */
+  readonly moved?: { readonly from: string; readonly because: 'slow' | 'way' | 'often' };
   /** Of a resource or a behaviour: one sentence without its full stop. */
   readonly detail?: string;
   /** What shows it, where that can be followed through time. */
@@ -214,6 +217,7 @@ export function blameForLoad(slow: Suspect, load: Load): Suspect {
     dependency: '',
     share: load.share,
     detail: `${describeLoad(load)}, and ${code(slow.service, 60)} became slow`,
+    ...(load.each && { moved: { from: load.on, because: 'often' } }),
     evidenceIds: [load.evidenceId, ...slow.evidenceIds],
   };
 }

@@ -18,6 +18,7 @@ export function headline({ service, category, dependency, moved }: Suspect): str
   if (category === 'resource') return `${whose} is running out of a resource`;
   if (category === 'behaviour') return `${whose} behaves differently`;
   if (category === 'silence') return `${whose} has fallen silent`;
+  if (moved?.because === 'often') return `${whose} calls ${code(moved.from, 60)} far more often in each request`;
   if (category === 'load') return `${whose} does far more work than before, and others wait for it`;
   if (category === 'place') return `Several services are slow or fail on ${whose} alone`;
   if (moved?.because === 'way') return `Calls from ${code(moved.from, 60)} to ${whose} are slow on the way`;
@@ -124,8 +125,12 @@ export function confidenceOf(
   return share >= 0.4 && excess >= 8 ? 'medium' : 'low';
 }
 
-export function nextSteps({ service, category, dependency }: Suspect, deployed: boolean): readonly string[] {
+export function nextSteps({ service, category, dependency, moved }: Suspect, deployed: boolean): readonly string[] {
   const whose = code(service, 60);
+  if (moved?.because === 'often')
+    return [
+      `See what makes ${whose} call ${code(moved.from, 60)} so often: a loop, a cache that is gone, a new version.`,
+    ];
   if (category === 'silence') return [`Check whether ${whose} still runs, and whether its telemetry still arrives.`];
   if (category === 'load') return [`Stop or slow down what ${whose} does more of, and see whether the others recover.`];
   if (category === 'place')

@@ -26,7 +26,16 @@ export interface ErrorOrigins extends Finding {
 
 const leastZ = 3;
 
-/** Where failures begin: failed spans without failed children. Their callers only pass the failure on. */
+/** What a call got as its answer, by the conventions of OpenTelemetry, old and new. */
+const [httpStatus, rpcStatus] = [
+  ['http.response.status_code', 'http.status_code'],
+  ['rpc.response.status_code', 'rpc.grpc.status_code'],
+];
+
+/**
+ * Where failures begin: failed spans without failed children. Their callers only pass the failure on. So does a call that was
+ * answered with an error by a server that met a failure itself: OpenTelemetry leaves that server's span unset below 500.
+ */
 export async function* errorOrigins(scene: Scene): Step<ErrorOrigins> {
   const plain = yield* originsBy(scene, statusText);
   if (plain.origins.every(({ message }) => message !== '')) return plain;
@@ -44,6 +53,9 @@ async function* originsBy(scene: Scene, failureText: string): Step<ErrorOrigins>
     focus.services.length > 0 && !focus.only
       ? ` AND trace_id IN (SELECT trace_id FROM otel.spans WHERE ${scope} AND ${inList(write, 'service_name', focus.services)})`
       : '';
+  const of = (keys: readonly string[] = []): string =>
+    `COALESCE(${keys.map((key) => `NULLIF(${write.attribute('attributes', key)}, '')`).join(', ')}, '')`;
+  const wasAnswered = `kind = 'CLIENT' AND (${write.matches(of(httpStatus), '^[45]')} OR ${of(rpcStatus)} NOT IN ('', '0', 'OK'))`;
   // As many as before for as much work is no news, however much more work there is.
   const expected = `${errorsBefore} * COALESCE(${write.ratio('min(n.spans)', 'min(n.spans_before)')}, 0)`;
   const sql = `WITH n AS (
@@ -54,7 +66,7 @@ async function* originsBy(scene: Scene, failureText: string): Step<ErrorOrigins>
 )
 SELECT e.service_name AS service_name, e.name AS name, e.kind AS kind, e.message AS message, ${errors} AS errors, ${errorsBefore} AS errors_before, ${errors} - ${expected} AS excess, min(n.spans) AS spans, min(n.spans_before) AS spans_before
 FROM (
-  SELECT service_name, name, kind, time, trace_id, span_id, ${masked(write, failureText, 160)} AS message
+  SELECT service_name, name, kind, time, trace_id, span_id, CASE WHEN ${wasAnswered} THEN 1 ELSE 0 END AS answered, ${masked(write, failureText, 160)} AS message
   FROM otel.spans
   WHERE ${scope} AND status_code = 'ERROR'${onlyFocus(write, focus)}${throughFocus}
 ) e LEFT JOIN (
@@ -62,8 +74,13 @@ FROM (
   FROM otel.spans
   WHERE ${scope} AND status_code = 'ERROR' AND parent_span_id <> ''
   GROUP BY trace_id, parent_span_id
-) c ON c.trace_id = e.trace_id AND c.parent_span_id = e.span_id JOIN n ON n.service_name = e.service_name AND n.name = e.name AND n.kind = e.kind
-WHERE COALESCE(c.failed_children, 0) = 0
+) c ON c.trace_id = e.trace_id AND c.parent_span_id = e.span_id LEFT JOIN (
+  SELECT p.trace_id AS trace_id, p.parent_span_id AS parent_span_id, count(*) AS failed_beneath
+  FROM otel.spans p JOIN otel.spans f ON f.trace_id = p.trace_id AND f.parent_span_id = p.span_id
+  WHERE ${eitherWindow(write, 'p.time', windows)} AND ${eitherWindow(write, 'f.time', windows)} AND p.kind = 'SERVER' AND p.status_code <> 'ERROR' AND p.parent_span_id <> '' AND f.status_code = 'ERROR'
+  GROUP BY p.trace_id, p.parent_span_id
+) b ON b.trace_id = e.trace_id AND b.parent_span_id = e.span_id JOIN n ON n.service_name = e.service_name AND n.name = e.name AND n.kind = e.kind
+WHERE COALESCE(c.failed_children, 0) = 0 AND NOT (e.answered = 1 AND COALESCE(b.failed_beneath, 0) > 0)
 GROUP BY e.service_name, e.name, e.kind, e.message
 ORDER BY ${errors} - ${expected} DESC, e.service_name, e.name, e.message
 LIMIT 50`;

@@ -3,7 +3,7 @@ import { lengthOf, listed, type Row } from '../notebook.ts';
 import { joined } from '../sample.ts';
 import type { Scene, Step } from '../scene.ts';
 
-/** Who takes most of what others wait for, and did not before. */
+/** Who takes most of what others wait for and did not before, or asks far more often for the same. */
 export interface Load {
   readonly service: string;
   /** What it burdens. */
@@ -13,11 +13,15 @@ export interface Load {
   readonly shareBefore: number;
   readonly calls: number;
   readonly callsBefore: number;
+  /** Calls in each of its requests, where they have multiplied. */
+  readonly each?: { readonly now: number; readonly before: number };
   readonly evidenceId: string;
 }
 
 const leastShare = 0.3;
 const grown = 3;
+/** Of its requests, and of the calls at most: what fails is asked again, which is not the fault of who asks. */
+const [fewestRequests, mostFailed] = [20, 0.05];
 
 /** What is slow: a service, or something that sends no spans. */
 export interface Burdened {
@@ -33,15 +37,16 @@ export async function* load(scene: Scene, { service, dependency }: Burdened): St
   const keys = ['server.address', 'peer.service', 'db.system.name', 'db.system'];
   const asked =
     dependency === ''
-      ? `SELECT p.service_name AS caller, s.time AS time, s.duration_nano AS duration_nano
+      ? `SELECT p.service_name AS caller, s.time AS time, s.duration_nano AS duration_nano, s.trace_id AS trace_id, s.status_code AS status_code
   FROM otel.spans s JOIN otel.spans p ON p.trace_id = s.trace_id AND p.span_id = s.parent_span_id
   WHERE ${scope('s.time')} AND ${scope('p.time')}${joined(scene, 's.trace_id')}${joined(scene, 'p.trace_id')} AND s.service_name = ${write.literal(service)} AND p.service_name <> s.service_name AND s.kind <> 'CONSUMER'`
-      : `SELECT service_name AS caller, time, duration_nano
+      : `SELECT service_name AS caller, time, duration_nano, trace_id, status_code
   FROM otel.spans
   WHERE ${scope('time')}${joined(scene)} AND kind = 'CLIENT' AND (${keys.map((key) => `${write.attribute('attributes', key)} = ${target}`).join(' OR ')})`;
   const [now, before] = [within(write, 'time', windows.now), isBefore(write, 'time', windows)];
   const busy = (side: string) => `sum(CASE WHEN ${side} THEN duration_nano ELSE 0 END)`;
-  const sql = `SELECT caller, ${write.countIf(now)} AS calls, ${write.countIf(before)} AS calls_before, ${busy(now)} AS busy_nano, ${busy(before)} AS busy_before_nano
+  const requests = (side: string) => `count(DISTINCT CASE WHEN ${side} THEN trace_id END)`;
+  const sql = `SELECT caller, ${write.countIf(now)} AS calls, ${write.countIf(before)} AS calls_before, ${busy(now)} AS busy_nano, ${busy(before)} AS busy_before_nano, ${requests(now)} AS requests, ${requests(before)} AS requests_before, ${write.countIf(`${now} AND status_code = 'ERROR'`)} AS failed
 FROM (
   ${asked}
 ) c
@@ -59,19 +64,40 @@ LIMIT 50`;
     },
   });
   const found = read(rows);
-  return found && found.service !== service ? { ...found, on, evidenceId } : undefined;
+  return found && (found.service !== service || found.each) ? { ...found, on, evidenceId } : undefined;
 }
 
 function read(rows: readonly Row[]): Burdening | undefined {
-  return burdening(
-    rows.map((row) => ({
-      service: row.text('caller'),
-      busy: row.number('busy_nano'),
-      busyBefore: row.number('busy_before_nano'),
-      calls: row.number('calls'),
-      callsBefore: row.number('calls_before'),
-    })),
-  );
+  const askers = rows.map((row) => ({
+    service: row.text('caller'),
+    busy: row.number('busy_nano'),
+    busyBefore: row.number('busy_before_nano'),
+    calls: row.number('calls'),
+    callsBefore: row.number('calls_before'),
+  }));
+  const [all, allBefore] = [sumOf(askers, 'busy'), sumOf(askers, 'busyBefore')];
+  const multiplied = rows.findIndex((row) => {
+    const [requests, before] = [row.number('requests'), row.number('requests_before')];
+    const times = row.number('calls') / requests / (row.number('calls_before') / before);
+    return (
+      Math.min(requests, before) >= fewestRequests &&
+      row.number('busy_nano') >= leastShare * all &&
+      row.number('failed') <= mostFailed * row.number('calls') &&
+      times >= grown
+    );
+  });
+  const [asker, row] = [askers[multiplied], rows[multiplied]];
+  if (asker === undefined || row === undefined) return burdening(askers);
+  const { busy, busyBefore, ...found } = asker;
+  const each = {
+    now: asker.calls / row.number('requests'),
+    before: asker.callsBefore / row.number('requests_before'),
+  };
+  return { ...found, share: busy / all, shareBefore: allBefore === 0 ? 0 : busyBefore / allBefore, each };
+}
+
+function sumOf<Key extends string>(askers: readonly Readonly<Record<Key, number>>[], which: Key): number {
+  return askers.reduce((sum, asker) => sum + asker[which], 0);
 }
 
 type Burdening = Omit<Load, 'on' | 'evidenceId'>;
@@ -80,8 +106,7 @@ type Burdening = Omit<Load, 'on' | 'evidenceId'>;
 export function burdening(
   askers: readonly (Omit<Burdening, 'share' | 'shareBefore'> & Readonly<Record<'busy' | 'busyBefore', number>>)[],
 ): Burdening | undefined {
-  const total = (which: 'busy' | 'busyBefore') => askers.reduce((sum, asker) => sum + asker[which], 0);
-  const [all, allBefore] = [total('busy'), total('busyBefore')];
+  const [all, allBefore] = [sumOf(askers, 'busy'), sumOf(askers, 'busyBefore')];
   // Who is alone with it shares it with nobody, before and now.
   if (askers.length < 2 || all === 0 || allBefore === 0) return undefined;
   return askers
@@ -89,7 +114,11 @@ export function burdening(
     .find(({ share, shareBefore }) => share >= leastShare && share >= grown * shareBefore);
 }
 
-export function describe({ service, on, share, shareBefore, calls, callsBefore }: Omit<Load, 'evidenceId'>): string {
+export function describe(found: Omit<Load, 'evidenceId'>): string {
+  const { service, on, share, shareBefore, calls, callsBefore, each } = found;
+  if (each !== undefined) {
+    return `${code(service, 60)} asks ${code(on, 80)} ${each.now.toFixed(1)} times in each of its requests, ${each.before.toFixed(1)} before (${calls} calls, ${callsBefore} before)`;
+  }
   return `${code(service, 60)} takes ${percent(share)} of the time that ${code(on, 80)} works for its callers, ${percent(shareBefore)} before (${calls} calls, ${callsBefore} before)`;
 }
 
