@@ -7,7 +7,7 @@ import { readTimeRange, type TimeRange } from './question/time-range.ts';
 import { type Asked, askedRange, compare, lookedAt, placeWindows } from './question/windows.ts';
 import { isKind } from './report/blame.ts';
 import { nothingSent } from './report/conclude.ts';
-import { health, withValue } from './report/counts.ts';
+import { health, placeIn, withValue } from './report/counts.ts';
 import { worseOf, type Found, type Look } from './report/recall.ts';
 import { reply } from './report/reply.ts';
 import type { Step } from './scene.ts';
@@ -42,9 +42,9 @@ export async function* directly(
   const windows = compared && sent.first ? compare(compared, sent.first) : placed.windows;
   const look: Look = { desk, found, windows, sent, known, last, today: assignment.askedAt, text };
   if (of !== undefined) {
-    // Of one that sends spans the investigation tells.
+    // Of one that sends spans the investigation tells, but not of a part of them.
     const isSeen = sent.services.every(({ name, rows }) => rows > 0 || name.toLowerCase() !== of);
-    return isSeen ? undefined : yield* health(look, of);
+    return isSeen && placeIn(look) === undefined ? undefined : yield* health(look, of);
   }
   if (compares) return yield* nothingThere(look, references, sent);
   if (only) {

@@ -6,10 +6,10 @@ import {
   type Assignment,
   type EarlierInvestigation,
 } from '../../src/contract/agent/index.ts';
-import { createNotebook, type Notebook } from './notebook.ts';
+import { createNotebook, usual, type Notebook } from './notebook.ts';
 import { partOf, readFocus, readQuestion, unknownOnly } from './question/question.ts';
 import type { Asks, Question } from './question/asks.ts';
-import { compare, placeWindows, split } from './question/windows.ts';
+import { compare, isOver, placeWindows, split } from './question/windows.ts';
 import { readTimeRange, type TimeRange } from './question/time-range.ts';
 import { code, moment } from './sql.ts';
 import { sceneOfBeginning } from './beginning.ts';
@@ -86,16 +86,23 @@ async function* investigate(host: AgentHost, assignment: Assignment, signal: Abo
     needsFindings(asks) || isOfOne
       ? (recount(asks, found, askedAt) ?? (yield* directly(host, notebook, question, assignment, found)))
       : undefined;
-  // What it rests on is there for the asking; nobody reads the same list twice.
-  const written = writeAnswer(report, last === undefined ? notebook.steps : [], question.text);
   const isKnown =
     last !== undefined && last.conclusion.service !== '' && last.conclusion.service === found.conclusion.service;
   const alone = last === undefined ? undefined : ofOne(answered, last);
+  const standing = last && standsBeside(report, last);
+  const isNothing = standing !== undefined && report.conclusion.service === '';
+  const written = writeAnswer(
+    isNothing ? { ...report, headline: 'Beside that, nothing stands out' } : report,
+    // What it rests on is there for the asking; nobody reads the same list twice.
+    last === undefined ? notebook.steps : [],
+    question.text,
+  );
   const said = say(
     [
       reading,
       replied,
       alone,
+      standing,
       written,
       isKnown ? 'The same service was found before. `why?` says what this rests on.' : undefined,
     ]
@@ -103,8 +110,8 @@ async function* investigate(host: AgentHost, assignment: Assignment, signal: Abo
       .join('\n\n'),
   );
   const examples = asks.kind === 'traces' || asks.kind === 'logs';
-  // Examples are no finding: they stand in nobody's way who asks what was found.
-  if (examples && earlier.length > 0) return yield { type: 'answer', answer: said };
+  // Neither is a finding: what was found is what the next question is about.
+  if ((examples && earlier.length > 0) || standing !== undefined) return yield { type: 'answer', answer: said };
   const window = looked && { start: looked.start.toISOString(), end: looked.end.toISOString() };
   yield {
     type: 'conclusion',
@@ -142,6 +149,20 @@ function ofOne({ only, report }: Answered, last: EarlierInvestigation): string |
   return `${how} What was found lies elsewhere: ${gist(last)}`;
 }
 
+const confidences = ['none', 'low', 'medium', 'high'];
+
+/** What began earlier than what a follow-up compares shows on both sides of that, so that less or nothing stands out. */
+function standsBeside({ windows, conclusion }: Report, last: EarlierInvestigation): string | undefined {
+  const { onset, service, confidence } = last.conclusion;
+  const isLess = confidences.indexOf(conclusion.confidence) < confidences.indexOf(confidence);
+  if (onset === undefined || service === '' || service === conclusion.service || windows === undefined || !isLess)
+    return undefined;
+  const began = new Date(onset);
+  return usual(windows).some(({ end }) => end > began)
+    ? `What was found began before that, so both sides have it: ${gist(last)}`
+    : undefined;
+}
+
 interface Answered {
   readonly report: Report;
   /** How a follow-up was understood. */
@@ -165,8 +186,9 @@ async function* answer(
   const unseen = new Set(sent.services.filter(({ rows }) => rows === 0).map(({ name }) => name));
   const focus = meant.only ? meant : { ...meant, services: meant.services.filter((name) => !unseen.has(name)) };
   const placed = placeWindows(asked, sent, question, assignment.incident);
-  const first = sent.first;
-  if (placed === undefined || first === undefined) return { report: nothingSent(asked, sent, notebook) };
+  const { first, last } = sent;
+  if (placed === undefined || first === undefined || last === undefined)
+    return { report: nothingSent(asked, sent, notebook) };
   const isFollowUp = question.texts.length > 1;
   const reading = isFollowUp ? readingLine(focus, placed.windows, assignment.askedAt) : undefined;
   if (reading !== undefined) yield { type: 'progress', message: reading };
@@ -195,6 +217,7 @@ async function* answer(
     said,
     beganAt: question.beganAt,
     alertedAt: asked.source === 'named' ? undefined : assignment.incident?.detectedAt,
+    until: isOver(last, asked.range.end) ? last : undefined,
     environment: assignment.incident?.environment,
   };
   const notes = [...placed.notes];

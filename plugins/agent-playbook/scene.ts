@@ -25,6 +25,8 @@ export interface Scene {
   readonly alertedAt: Date | undefined;
   /** A person or an alert says that something is wrong at this time, and does not ask whether. */
   readonly said: boolean;
+  /** When all telemetry ended, where that is before the end of what is asked about. */
+  readonly until: Date | undefined;
   /** Of the incident, such as production. */
   readonly environment: string | undefined;
 }

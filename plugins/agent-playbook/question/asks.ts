@@ -220,6 +220,12 @@ const direct: readonly (readonly [
         `${lead}(?:is|was|are) (?:the |our )?(.+?) (?:to blame|harmful|guilty|responsible|involved|related|at fault|(?:the|a) (?:root )?(?:cause|culprit|problem|reason))\\b`,
         'i',
       ),
+      // Of what is used up.
+      new RegExp(
+        `${lead}(?:is|are|was|were) (?:the |our )?((?:[\\w-]+ )?(?:disks?|memory|ram|cpu|heap|pools?)) ${adverbs}(?:(?:almost|nearly|too) )?(?:full|exhausted|used up|maxed(?: out)?|saturated|high|low|leaking|running (?:out|low))\\W*$`,
+        'i',
+      ),
+      /\b(?:is|was) there an? (memory leak)\b|\b(?:ran|run|running) out of ([\w ]+?)\W*$/i,
       // What broke by itself, or at some time, is blamed for nothing.
       new RegExp(
         `${lead}(?:did|has|have) (?:the |our )?(?!(?:it|this|that|they|we|you|i|any\\w*|some\\w*|every\\w*)\\b)(.+?) (?:cause|br[eo]ak|broke|trigger)\\w* (?!(?:again|now|today|yesterday|last|at|in|on|since|around|about|between|before|after|down)\\b)`,
@@ -231,6 +237,7 @@ const direct: readonly (readonly [
     'state',
     [
       /\b(?:is|are|has|have|did) (?:(?:the )?[\w./-]+ )?(?:been )?(?:now |already |really )?(?:(?:fixed|resolved|solved|over|recover(?:ed)?|stopped|gone|better|ended|back to normal)\b|stop\W*$)/i,
+      /\bdid (?:it|this|that|(?:the |our )?(?:rollback|roll back|revert|fix|hot-?fix|patch|restart|change|deploy\w*|release|flag)) (?:help|work)\b|\bdid (?:it|this|that) get (?:any )?(?:better|worse)\b/i,
       /\bstill\b/i,
       /\b(?:ongoing|going on|happening) ?(?:right )?(?:now)?\W*$/i,
       /\bgetting (?:any )?(?:better|worse)\b|\bwhen (?:did|does|will|was) (?:it|this|that) (?:be )?(?:end|stop|over|fixed|resolved)/i,
@@ -255,7 +262,7 @@ const direct: readonly (readonly [
   [
     'changes',
     [
-      /\bwhat(?:'s| is| has| was| else)? (?:have |has )?(?:changed|new|different|deployed|released)\b/i,
+      /\bw(?:hat|ht|aht|hta|at)(?:'s| is| has| was| else)? (?:have |has )?(?:changed|new|different|deployed|released)\b/i,
       /\bwhen (?:was|were|did) .*\b(?:deploy|releas|roll)/i,
       /^(?:was|were|is|are|did|has|have) .*(?:\b(?:flags?|toggles?|config\w*)\b.* (?:chang|turn|flip|switch|enabl|disabl|toggl)\w*|\bnew (?:versions?|releases?)\W*$)/i,
       /\b(?:did|has|have) (?:any|some)(?:one|body) (?:chang|deploy|releas|roll|flip|toggl|turn)\w*/i,
@@ -287,7 +294,7 @@ function readDirect(text: string): Asks | undefined {
   for (const [kind, forms] of direct) {
     const match = forms.map((form) => form.exec(text)).find((found) => found !== null);
     if (match === undefined) continue;
-    const what = (match[1] ?? '').toLowerCase().slice(0, 80);
+    const what = (match.slice(1).find(Boolean) ?? '').toLowerCase().slice(0, 80);
     switch (kind) {
       case 'affected':
       case 'count':

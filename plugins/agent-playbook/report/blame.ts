@@ -17,6 +17,22 @@ const place = /\b(?:nodes?|hosts?|pods?|instances?|zones?|regions?|machines?|con
 const placeKey = /(?:^|[._])(?:node|host|pod|instance|zone|availability_zone|region|machine)(?:[._](?:name|id))?$/;
 const release = /\b(?:versions?|releases?|deploy\w*|rollout|canary|upgrade|update)\b/;
 
+/** What messages say where it is one of these. */
+const signs: readonly (readonly [what: RegExp, sign: RegExp])[] = [
+  [
+    /\bdns\b/,
+    /\bdns\b|getaddrinfo|\bENOTFOUND\b|\bEAI_AGAIN\b|\bNXDOMAIN\b|no such host|name resolution|name or service not known|could not resolve/i,
+  ],
+  [
+    network,
+    /getaddrinfo|\bECONN\w+|\bE(?:NOTFOUND|HOSTUNREACH|PIPE)\b|connection (?:refused|reset)|unreachable|no route to host/i,
+  ],
+  [/\b(?:memory|ram|oom|heap|gc|garbage)\b/, /\bOOM\w*|out of memory|\bheap\b|\bmemory\b|garbage collect/i],
+  [/\bdisk\b/, /\bdisk\b|no space left|\bENOSPC\b/i],
+  [/\b(?:pool|connections)\b/, /\bpool\b|too many (?:clients|connections)|connection slots/i],
+  [/\bcpu\b/, /\bcpu\b|throttl/i],
+];
+
 /** Words for a kind of thing, which may also be a part of a service's name. */
 export function isKind(what: string): boolean {
   return [stores, queues, network, resource, traffic, place, release].some((kind) => kind.test(what));
@@ -68,8 +84,10 @@ async function* judge(look: Look, found: Found, what: string, said: Verdicts): S
       keys: ['messaging.system'],
       isAny: /\b(?:queues?|messaging|broker)\b/.test(what),
     });
-  if (network.test(what)) return ofStep(found, said, /neither of them spends/, 'the way between services');
-  if (resource.test(what)) return ofStep(found, said, /resource than before/, 'a used-up resource');
+  if (network.test(what))
+    return saidSo(found, what, said) ?? ofStep(found, said, /neither of them spends/, 'the way between services');
+  if (resource.test(what))
+    return saidSo(found, what, said) ?? ofStep(found, said, /resource than before/, 'a used-up resource');
   if (traffic.test(what)) return yield* ofTraffic(look, found, said);
   const part = place.test(what) ? undefined : partOf(what, look.known);
   if (part !== undefined) return yield* ofService(look, found, part);
@@ -204,11 +222,26 @@ function isBlamed({ names: [service, kind, address] }: Tallied, found: Found, bl
   );
 }
 
+/** What failures or log lines say, where they name it. */
+function saidSo(found: Found, what: string, { guilty }: Verdicts): string | undefined {
+  const sign = signs.find(([kind]) => kind.test(what))?.[1];
+  if (sign === undefined) return undefined;
+  const { root_cause: cause, service, claims } = found.conclusion;
+  if (service !== '' && sign.test(cause)) return `${guilty}, by what was found: ${gist(found)}`;
+  const named = claims.find(({ text }) => sign.test(text));
+  return (
+    named &&
+    `Perhaps, as there is this: ${named.text.replace(/\.$/, '')}.${cited(...named.evidence_ids)}\n\n${instead(found)}`
+  );
+}
+
 /** What one question of the investigation answered. */
 function ofStep(found: Found, { guilty, innocent }: Verdicts, question: RegExp, what: string): string {
   const step = stepOn(found, question);
   if (step === undefined) return `I cannot tell: ${what} was not looked at.\n\n${instead(found)}`;
-  const seen = `${step.observation}${cited(step.evidence_id)}`;
+  // `None does.` says nothing without its question.
+  const asked = /^None\b/.test(step.observation) ? `${step.question} ` : '';
+  const seen = `${asked}${step.observation}${cited(step.evidence_id)}`;
   const isIt = found.conclusion.claims.some(
     ({ status, evidence_ids: ids }, index) => index === 0 && status === 'supported' && ids.includes(step.evidence_id),
   );

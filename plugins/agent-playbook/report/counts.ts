@@ -1,6 +1,6 @@
 import { lengthOf } from '../notebook.ts';
 import { names as isNamed } from '../question/question.ts';
-import type { TimeRange } from '../question/time-range.ts';
+import { readTimeRange, type TimeRange } from '../question/time-range.ts';
 import type { Step } from '../scene.ts';
 import { between, cited, code, milliseconds, moment, names, ownWork, percent } from '../sql.ts';
 import { fares, figures, tally, type Tallied } from '../steps/tally.ts';
@@ -25,6 +25,11 @@ const anybody = /^(?:users?|customers?|clients?|tenants?|accounts?|people|visito
 
 export async function* affected(look: Look, found: Found, what: string): Step<string> {
   const { desk } = look;
+  const isGroup = what !== '' && !anybody.test(what);
+  // `how many bookings failed?` is of operations, unless an attribute is called so.
+  const counted = isGroup && /^\W*how many\b(?!.*\b(?:affected|impacted|hit)\b)/i.test(look.text);
+  const called = counted ? yield* countCalled(look, what) : undefined;
+  if (called !== undefined) return called;
   const worse = worseOf(found);
   const bad = badSpans(desk, worse);
   const range = worse.range ?? look.windows.now;
@@ -45,9 +50,8 @@ export async function* affected(look: Look, found: Found, what: string): Step<st
   if (/^(?:services?|operations?|endpoints?|pages?|routes?|requests?|calls?|components?)$/.test(what)) {
     return `${felt[0] ?? ''}.${cited(...worse.evidenceIds)}${felt.length < 2 ? '' : `\n\nAlso:\n${bullets(felt.slice(1))}`}`;
   }
-  const isGroup = what !== '' && !anybody.test(what);
   if (isGroup) return yield* affectedGroups(look, bad, range, what);
-  const counted = yield* tally(desk, {
+  const reached = yield* tally(desk, {
     question: 'How many users, customers or tenants are affected?',
     range,
     by: ['s.service_name', 's.name', 'a.key'],
@@ -57,7 +61,7 @@ export async function* affected(look: Look, found: Found, what: string): Step<st
     distinct: 'a.value',
     order: 'failures',
   });
-  const [most] = counted.rows.toSorted((a, b) => b.values.failed - a.values.failed);
+  const [most] = reached.rows.toSorted((a, b) => b.values.failed - a.values.failed);
   const shared = found.conclusion.claims.filter(({ text }) => /% of the (?:failing|slow)/.test(text)).slice(0, 2);
   const met =
     worse.slow.length === 0
@@ -67,8 +71,8 @@ export async function* affected(look: Look, found: Found, what: string): Step<st
         : 'met a failure or were slowed down';
   const first =
     most === undefined
-      ? `How many users is not known: these spans carry no id of a user, customer or tenant.${cited(counted.evidenceId)}`
-      : `${most.values.failed} of ${most.values.all} users (${code(most.names[2] ?? '', 80)}) ${met} at ${code(most.names[0] ?? '', 60)} ${code(most.names[1] ?? '', 80)} ${between(range)}: ${most.failed} of ${most.calls} requests.${cited(counted.evidenceId)}`;
+      ? `How many users is not known: these spans carry no id of a user, customer or tenant.${cited(reached.evidenceId)}`
+      : `${most.values.failed} of ${most.values.all} users (${code(most.names[2] ?? '', 80)}) ${met} at ${code(most.names[0] ?? '', 60)} ${code(most.names[1] ?? '', 80)} ${between(range)}: ${most.failed} of ${most.calls} requests.${cited(reached.evidenceId)}`;
   return [
     first,
     ...(shared.length === 0
@@ -82,11 +86,12 @@ export async function* affected(look: Look, found: Found, what: string): Step<st
 
 /** `which countries`: by the values of an attribute that is called so. */
 async function* affectedGroups(
-  { desk }: Look,
+  look: Look,
   bad: { readonly which: string; readonly bad: string },
   range: TimeRange,
   what: string,
 ): Step<string> {
+  const { desk } = look;
   const stem = what.replace(/(?:ies|e?s|y)$/, '');
   const { rows, evidenceId } = yield* byAttribute(desk, {
     question: `Which ${code(what, 40)} are affected?`,
@@ -97,8 +102,11 @@ async function* affectedGroups(
     order: 'failures',
   });
   const [first] = rows;
-  if (first === undefined)
-    return `I cannot tell: no attribute of these spans is called like ${code(what, 40)}.${cited(evidenceId)}`;
+  if (first === undefined) {
+    const none = `o attribute of these spans is called like ${code(what, 40)}.${cited(evidenceId)}`;
+    const called = yield* countCalled(look, what);
+    return called === undefined ? `I cannot tell: n${none}` : `N${none}\n\n${called}`;
+  }
   const [service = '', name = '', key = ''] = first.names;
   const same = rows.filter(({ names: own }) => own[0] === service && own[1] === name && own[2] === key).slice(0, 8);
   const list = same.map(
@@ -150,7 +158,11 @@ export async function* affectedOnly(look: Look, found: Found, what: string): Ste
     const told = yield* withValue(look, word);
     if (told !== undefined) return told;
   }
-  return yield* affected(look, found, '');
+  const all = yield* affected(look, found, '');
+  const [word] = words;
+  return word === undefined || words.length > 1 || nothing(found) !== undefined
+    ? all
+    : `No span of these has the value ${code(word, 60)}, so this is of all of them. ${all}`;
 }
 
 const requests = "s.kind IN ('SERVER', 'CONSUMER')";
@@ -206,7 +218,6 @@ const anyRequest =
   /^(?:(?:failed |failing )?(?:requests?|calls?|hits?|visits?|spans?)|traffic|throughput|request rate|errors?|failures?|exceptions?|(?:error|failure) rate)(?: per \w+)?$/;
 
 export async function* count(look: Look, asked: string): Step<string> {
-  const { desk, windows } = look;
   const what = asked
     .replace(
       /\s+\b(?:per|an?|each|every|in|during|over|since|within|today|yesterday|between|from|this|last|we|you|they|there)\b.*$/,
@@ -214,6 +225,43 @@ export async function* count(look: Look, asked: string): Step<string> {
     )
     .trim();
   if (anyRequest.test(what)) return yield* countAll(look, what);
+  const [, status] = statusCode.exec(what) ?? [];
+  if (status !== undefined) return yield* countAnswers(look, status);
+  return (
+    (yield* countCalled(look, what)) ??
+    `I cannot count ${code(what, 60)}: no operation is called like that ${between(look.windows.now)}. Name an operation or a service, or ask \`how many requests\`.`
+  );
+}
+
+/** `429`, `5xx errors` */
+const statusCode = /^(?:https?[ -]?)?([1-5](?:\d\d|xx))s?(?: (?:errors?|responses?|answers?|codes?))?$/;
+
+/** By what servers answered; by what callers were answered where no server says it. */
+async function* countAnswers({ desk, windows }: Look, status: string): Step<string> {
+  const { write } = desk;
+  const keys = ['http.response.status_code', 'http.status_code'];
+  const answer = `COALESCE(${keys.map((key) => `NULLIF(${write.attribute('s.attributes', key)}, '')`).join(', ')}, '')`;
+  const counts = (kind: string) =>
+    tally(desk, {
+      question: `How many answers were ${code(status, 20)}?`,
+      range: windows.now,
+      by: ['s.service_name', 's.name'],
+      where: [`s.kind = '${kind}'`, write.matches(answer, `^${status.replace('xx', '[0-9][0-9]')}$`)],
+    });
+  const served = yield* counts('SERVER');
+  const { rows, evidenceId } = served.rows.length > 0 ? served : yield* counts('CLIENT');
+  if (rows.length === 0) return `No answer was ${code(status, 20)} ${between(windows.now)}.${cited(evidenceId)}`;
+  const total = rows.reduce((sum, { calls }) => sum + calls, 0);
+  const list = rows.slice(0, 5).map(({ names: [service = '', name = ''], calls }) => {
+    return `${code(service, 60)} ${code(name, 80)}: ${calls}`;
+  });
+  const who = served.rows.length > 0 ? 'by operation' : 'by the calls that got them';
+  return `${total} ${total === 1 ? 'answer was' : 'answers were'} ${code(status, 20)} ${between(windows.now)}, ${who}:${cited(evidenceId)}\n${bullets(list)}`;
+}
+
+/** Requests to operations that are called like that; undefined where there are none. */
+async function* countCalled(look: Look, what: string): Step<string | undefined> {
+  const { desk, windows } = look;
   const stem = what.replace(/(?:ies|e?s|y)$/, '').replaceAll(/[^a-z0-9]/g, '.');
   const { rows, evidenceId } = yield* tally(desk, {
     question: `How many ${code(what, 60)} were there?`,
@@ -222,9 +270,7 @@ export async function* count(look: Look, asked: string): Step<string> {
     where: [requests, desk.write.matches('s.name', `(?i)${stem}`)],
   });
   const [first] = rows;
-  if (first === undefined) {
-    return `I cannot count ${code(what, 60)}: no operation is called like that ${between(windows.now)}.${cited(evidenceId)} Name an operation or a service, or ask \`how many requests\`.`;
-  }
+  if (first === undefined) return undefined;
   const [service = '', name = ''] = first.names;
   const others = rows.slice(1, 4);
   return [
@@ -291,10 +337,30 @@ export async function* faring(look: Look, service: string): ReturnType<typeof fa
   return { ...fared, isWell: fared.isWell && !isFound };
 }
 
+const part =
+  /\b(?:ok(?:ay)?|fine|healthy|well|up|down|slow|failing|broken|working) (?:in|for|on|at|from|with) (?:the )?(?!(?:me|us|you|them|all|every\w*|any\w*|general|total|fact|users|customers|people|moment|now)\b)([\w./-]*\w)(?: (?:region|zone|cluster|customers?|users?|tenants?))?\W*$/i;
+
+/** `is booking ok in eu-central-1?` is of those of its requests alone that have that value. */
+export function placeIn({ text, today }: Look): string | undefined {
+  return readTimeRange(text, today) === undefined ? part.exec(text)?.[1] : undefined;
+}
+
+/** By attributes of the spans, else by those of what sends them. */
+async function* faringIn({ desk, windows }: Look, service: string, value: string): ReturnType<typeof fares> {
+  const own = yield* fares(desk, windows, service, { column: 's.attributes', value });
+  return own ?? (yield* fares(desk, windows, service, { column: 's.resource_attributes', value }));
+}
+
 export async function* health(look: Look, what: string): Step<string | undefined> {
   const service = look.known.find((name) => isNamed(what, name) || name.toLowerCase() === what);
   if (service === undefined) return undefined;
-  const fared = yield* faring(look, service);
+  const place = placeIn(look);
+  const there = place === undefined ? undefined : yield* faringIn(look, service, place);
+  const fared = there ?? (yield* faring(look, service));
+  if (place !== undefined && there === undefined) {
+    const all = fared === undefined ? '' : ` All of it: ${fared.text}`;
+    return `No span of ${code(service, 60)} has the value ${code(place, 60)} ${between(look.windows.now)}, so how it fares there is not known.${all}`;
+  }
   if (fared === undefined) {
     return `${code(service, 60)} has sent no spans and no logs ${between(look.windows.now)}, so how it fares is not known; ${code(`only ${service}`, 80)} looks at what else it sends.`;
   }
@@ -306,7 +372,8 @@ export async function* health(look: Look, what: string): Step<string | undefined
     return `${code(service, 60)} has sent nothing since ${moment(fared.endedAt)}. ${until}: ${fared.text}${sinceThen(look)}`;
   }
   const { found } = look;
-  const isCause = found !== undefined && found.conclusion.service === service && isOfThen(look, found);
+  const isCause =
+    place === undefined && found !== undefined && found.conclusion.service === service && isOfThen(look, found);
   if (isCause && fared.isWell) {
     // A used-up resource shows in none of its requests yet.
     const no = isQuestion ? (isBad ? 'Yes, by what was found: ' : 'No, by what was found: ') : '';

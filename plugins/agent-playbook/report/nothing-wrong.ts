@@ -107,8 +107,10 @@ export function nothingWrong(
     if (first !== undefined) return `Something has changed${whose}, and its cause was not found: ${first}`;
     if (!checked) return `Whether anything is wrong${whose} cannot be told: too little could be compared`;
     const said = `no operation fails more or is slower than before${noisy ? `, though ${noisy} logs more warnings or errors` : ''}`;
-    const rare = light && `Nothing stands out${whose}, but in so few calls a rare fault would not show: ${said}`;
-    if (missing.length === 0) return rare ?? `Nothing is wrong${whose}: ${said}`;
+    const until = scene.until ? ` until ${moment(scene.until)}, where the telemetry ends` : '';
+    const rare =
+      light && `Nothing stands out${whose}${until}, but in so few calls a rare fault would not show: ${said}`;
+    if (missing.length === 0) return rare ?? `Nothing is wrong${whose}${until}: ${said}`;
     return `${missing.map(({ text }) => text).join(' ')} ${rare ?? `Beside that, ${said}`}`;
   };
   return {

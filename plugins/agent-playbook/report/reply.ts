@@ -327,9 +327,10 @@ async function* state(look: Look, found: Found): Step<string> {
   const isAffirmed =
     /^(?!.*\b(?:fixed|ok(?:ay)?|fine|healthy|working|up)\b).*\b(?:still|ongoing|going on|happening)\b/is.test(text);
   if (!goesOn) return `${isAffirmed ? 'No, it' : 'It'} looks fixed: ${counted}`;
-  const isOpen = /\bgetting\b|\bwhen\b/i.test(text);
+  const isTrend = /\bgetting\b|\bget (?:any )?(?:better|worse)\b/i.test(text);
+  const isOpen = isTrend || /\bwhen\b/i.test(text);
   const went = `${isOpen ? 'It' : isAffirmed ? 'Yes, it' : 'No, it'} is still going on: ${counted}`;
-  if (!/\bgetting\b/i.test(text)) return went;
+  if (!isTrend) return went;
   const earlier = { start: new Date(range.start.getTime() - lately), end: range.start };
   const past = yield* counts(earlier);
   const same = past.rows.find((one) => one.names.join(' ') === row.names.join(' '));

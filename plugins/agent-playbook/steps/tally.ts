@@ -117,19 +117,36 @@ function endOf({ last }: Pick<Tallied, 'last'>, now: TimeRange, rateBefore: numb
   return pause >= leastPause && pause * rateBefore >= leastMissing ? last : undefined;
 }
 
-/** How one service fares, now and before. */
-export async function* fares(desk: Desk, windows: Windows, service: string): Step<Fared | undefined> {
+/** An attribute's value, and the column of such attributes. */
+export interface Having {
+  readonly column: 's.attributes' | 's.resource_attributes';
+  readonly value: string;
+}
+
+/** How one service fares, or those of its requests that have a value, now and before. */
+export async function* fares(desk: Desk, windows: Windows, service: string, having?: Having): Step<Fared | undefined> {
+  const { write } = desk;
+  const [whose, valued] =
+    having === undefined
+      ? [code(service, 60), []]
+      : [
+          `${code(service, 60)} with ${code(having.value, 80)}`,
+          [`lower(a.value) = ${write.literal(having.value.toLowerCase())}`],
+        ];
   const counts = (range: TimeRange) =>
     tally(desk, {
-      question: `How does ${code(service, 60)} fare?`,
+      question: `How does ${whose} fare?`,
       range,
-      by: [],
-      where: [`s.service_name = ${desk.write.literal(service)}`, ownWork('s.kind')],
+      by: having === undefined ? [] : ['a.key'],
+      where: [`s.service_name = ${write.literal(service)}`, ownWork('s.kind'), ...valued],
+      ...(having && { join: write.unnestMap(having.column, 'a') }),
     });
   const now = yield* counts(windows.now);
   const before = windows.before && (yield* counts(windows.before));
-  const [a, b] = [now.rows[0], before?.rows[0]];
-  if (a === undefined) return yield* logged(desk, windows, service);
+  const [a] = now.rows;
+  if (a === undefined) return having === undefined ? yield* logged(desk, windows, service) : undefined;
+  const b = before?.rows.find(({ names }) => names[0] === a.names[0]);
+  const which = having === undefined ? '' : `With ${code(`${a.names[0]}=${having.value}`, 120)}: `;
   const ids = cited(now.evidenceId, ...(before ? [before.evidenceId] : []));
   const isSlower = b !== undefined && a.p95 >= 1.5 * b.p95 && a.p95 - b.p95 >= 5e6;
   const fails = isMore({ hits: a.failed, total: a.calls }, b && { hits: b.failed, total: b.calls });
@@ -137,7 +154,7 @@ export async function* fares(desk: Desk, windows: Windows, service: string): Ste
     isWell: !fails && !isSlower,
     isDown: a.failed >= 0.9 * a.calls,
     endedAt: b && windows.before && endOf(a, windows.now, b.calls / lengthOf(windows.before)),
-    text: `${figures(a)} ${between(windows.now)}${b === undefined ? '' : `; before: ${figures(b)}`}.${ids}`,
+    text: `${which}${figures(a)} ${between(windows.now)}${b === undefined ? '' : `; before: ${figures(b)}`}.${ids}`,
   };
 }
 

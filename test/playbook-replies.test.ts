@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import plugin from '../plugins/agent-playbook/index.ts';
+import { Harness, newOrganization, type Row } from '../plugins/telemetry-duckdb/support/harness.ts';
+import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
+import type { Agent } from '../src/contract/agent/index.ts';
+import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
+import { silentLogger, testHost } from './contract/host.ts';
+import { Conversation } from './support/chat.ts';
+import { makeTraffic } from './support/traffic.ts';
+
+/** What people ask of a hotel's bookings, whose rates come from another company. */
+const noon = new Date('2026-03-01T12:00:00Z');
+const ago = (minutes: number): Date => new Date(noon.getTime() - minutes * 60_000);
+
+let harness: Harness;
+let agent: Agent;
+
+beforeAll(async () => {
+  harness = await Harness.start();
+  const pipeline = createQueryPipeline({ telemetry: harness.telemetry, logger: silentLogger, now: () => noon });
+  agent = plugin.create(
+    {},
+    { ...testHost(harness.directory), dialect: harness.telemetry.dialect, query: agentQuery(pipeline) },
+  );
+});
+
+afterAll(() => harness.stop());
+
+async function chatOn({ spans, logs }: Readonly<Record<'spans' | 'logs', readonly Row[]>>): Promise<Conversation> {
+  const organization = newOrganization();
+  await harness.load(organization, 'spans', spans);
+  if (logs.length > 0) await harness.load(organization, 'logs', logs);
+  return new Conversation(agent, organization, noon);
+}
+
+interface Hotel {
+  /** Of the requests in such a minute, and what the other company answers these. */
+  readonly fails?: (minute: number, index: number) => boolean;
+  readonly status?: number;
+  readonly says?: string;
+  /** How often booking asks for rates in one request. */
+  readonly asks?: (minute: number) => number;
+}
+
+/** web asks booking, booking asks rates, and rates asks another company: two hours of a request each five seconds. */
+function hotel(of: Hotel): Readonly<Record<'spans' | 'logs', readonly Row[]>> {
+  const { fails = () => false, status = 200, says = '', asks = () => 1 } = of;
+  const [spans, logs]: [Row[], Row[]] = [[], []];
+  for (let index = 0; index < 1_440; index += 1) {
+    const minute = 120 - index / 12;
+    const at = ago(minute);
+    const failed = fails(minute, index);
+    const region = index % 3 === 0 ? 'eu-central-1' : 'us-east-1';
+    const traceId = index.toString(16).padStart(32, 'b');
+    let count = 0;
+    const add = (parent: string, what: string, ms: number, isError: boolean, more: Row = {}): string => {
+      const [service, kind, name] = what.split(/ (?=SERVER|CLIENT)|(?<=SERVER|CLIENT) /);
+      count += 1;
+      const spanId = (index * 100 + count).toString(16).padStart(16, '0');
+      spans.push({
+        time: at,
+        start_time: at,
+        end_time: new Date(at.getTime() + ms),
+        duration_nano: ms * 1e6,
+        trace_id: traceId,
+        span_id: spanId,
+        parent_span_id: parent,
+        name,
+        kind,
+        status_code: isError ? 'ERROR' : 'UNSET',
+        status_message: isError ? `answered ${status}` : '',
+        service_name: service,
+        attributes: { 'cloud.region': region, ...more },
+      });
+      return spanId;
+    };
+    const times = asks(minute);
+    // More calls at once are slower, each of them.
+    const each = 20 + (index % 7) + (times > 1 ? 15 : 0);
+    const answered = { 'http.response.status_code': String(failed ? status : 200) };
+    const root = add('', 'web SERVER POST /book', times * (each + 12) + 30, failed);
+    const ask = add(root, 'web CLIENT POST booking', times * (each + 12) + 25, failed);
+    const place = add(ask, 'booking SERVER PlaceBooking', times * (each + 12) + 20, failed);
+    for (let call = 0; call < times; call += 1) {
+      const get = add(place, 'booking CLIENT GET rates', each + 12, failed, answered);
+      // What a client did wrong is no error of the server that says so (OpenTelemetry, HTTP spans).
+      const serve = add(get, 'rates SERVER GET /rates', each + 10, failed && status >= 500, answered);
+      const partner = { ...answered, 'server.address': 'api.partner.example' };
+      add(serve, 'rates CLIENT GET partner', 8, failed, partner);
+    }
+    if (failed && says !== '') {
+      logs.push({
+        time: at,
+        observed_time: at,
+        severity_number: 17,
+        severity_text: 'ERROR',
+        body: says,
+        service_name: 'rates',
+        trace_id: traceId,
+      });
+    }
+  }
+  return { spans, logs };
+}
+
+const late = (minute: number, index: number): boolean => minute <= 25 && index % 2 === 0;
+
+describe('a partner that answers 429, which leaves the server span in between unset', () => {
+  let chat: Conversation;
+  let answer: string;
+  let service: string | undefined;
+  beforeAll(async () => {
+    chat = await chatOn(hotel({ fails: late, status: 429 }));
+    ({ answer, service } = await chat.say('Why do bookings fail?'));
+  });
+
+  it('is found beneath the service that asks it, not at the caller of that', () => {
+    expect(service).toBe('rates');
+    expect(answer).toContain('api.partner.example');
+  });
+
+  it.each([
+    ['how many 429s', /^150 answers were `429` .*\[E\d+\]/],
+    ['how many 5xx responses?', /^No answer was `5xx` /],
+    ['how many bookings failed?', /^\d+ at `booking` `PlaceBooking` .*: \d+ went through, 150 failed/],
+    ['which bookings are affected?', /^No attribute of these spans is called like `bookings`.*\n\n\d+ at `booking`/],
+    ['is apac affected?', /^No span of these has the value `apac`, so this is of all of them\. /],
+    ['is us-east-1 affected?', /^With `cloud\.region=us-east-1`, \d+ of \d+ requests/],
+    [
+      'is booking ok in eu-central-1?',
+      /^No: `booking` is worse than before\. With `cloud\.region=eu-central-1`: 50 of 240 failed/,
+    ],
+    ['is booking ok in apac?', /^No span of `booking` has the value `apac`/],
+    ['did the rollback help?', /^No, it is still going on: \d+ of \d+ /],
+    ['did it help?', /^No, it is still going on: /],
+    ['did it get worse?', /^It is still going on: .* it was \d+ of \d+ /],
+    ['wht changed', /^No service has a new version/],
+    ['is the disk full?', /^No: which service uses far more of a resource than before\? None does, by its gauges\./],
+  ])('%s', async (ask, says) => {
+    expect((await chat.fork().say(ask)).answer).toMatch(says);
+  });
+});
+
+describe('what was found before', () => {
+  it.each(['compare with 11:40 to 11:45', 'and since 11:50?'])(
+    'is not taken back by %s, where both sides have it',
+    async (ask) => {
+      const chat = await chatOn(hotel({ fails: late, status: 503 }));
+      expect((await chat.say('Why do bookings fail?')).service).toBe('rates');
+      const { answer, service } = await chat.say(ask);
+      expect(service).toBeUndefined();
+      expect(answer).toMatch(/began before that, so both sides have it: .*`rates`/);
+      expect(answer).toContain('**Beside that, nothing stands out**');
+      expect((await chat.say('is it fixed?')).answer).toMatch(/^No, it is still going on/);
+    },
+  );
+});
+
+describe('a name that is not found', () => {
+  let chat: Conversation;
+  beforeAll(async () => {
+    const says = 'getaddrinfo ENOTFOUND api.partner.example';
+    chat = await chatOn(hotel({ fails: late, status: 502, says }));
+    await chat.say('Why do bookings fail?');
+  });
+
+  it.each([
+    ['is it dns?', /^(?:Yes|Perhaps), .*ENOTFOUND/s],
+    ['is it memory?', /^No: which service uses far more of a resource than before\? None does/],
+  ])('%s', async (ask, says) => {
+    expect((await chat.fork().say(ask)).answer).toMatch(says);
+  });
+});
+
+it('who asks eight times where once was enough is blamed, and not who is asked', async () => {
+  const chat = await chatOn(hotel({ asks: (minute) => (minute <= 25 ? 8 : 1) }));
+  const { answer, service } = await chat.say('Why are bookings slow?');
+  expect(service).toBe('booking');
+  expect(answer).toMatch(/^\*\*`booking` calls `rates` far more often in each request\*\*/);
+  expect(answer).toMatch(/`booking` asks `rates` \d\.\d times in each of its requests, 1\.0 before/);
+});
+
+it('that nothing is wrong holds until the telemetry ends, and says so first', async () => {
+  const { answer } = await (
+    await chatOn(makeTraffic(ago(150), ago(30), { kind: 'none', from: noon, to: noon }))
+  ).say('Is anything wrong?');
+  expect(answer).toMatch(/^\*\*Nothing is wrong until 2026-03-01 11:29 UTC, where the telemetry ends: no operation/);
+});
