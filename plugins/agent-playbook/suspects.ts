@@ -31,8 +31,8 @@ export interface Suspect {
   /** Where the spans that show it are, which is not where the cause is when a caller notices first. */
   readonly seenIn: { readonly service: string; readonly operation: string | undefined };
   /**
-   * From whom blame was moved: a caller that gave up waiting for a slow service or whose calls are late on the way, or what is
-   * called far more often in each request.
+   * Blame was moved from there: a caller that gave up waiting for a slow service or has calls that are late on the way, or what
+   * is called far more often in each request.
    */
   readonly moved?: { readonly from: string; readonly because: 'slow' | 'way' | 'often' };
   /** Of a resource or a behaviour: one sentence without its full stop. */

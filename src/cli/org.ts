@@ -45,7 +45,7 @@ export const register: Register = (program, output, summary) => {
       } = await admin.perform(operations.showOrganization, {}, wanted);
       output.result({ id, name, members, keys, days, deleted: false }, () =>
         [
-          `${name} has ${members} members and ${keys} API keys. Nothing was deleted: say --yes.`,
+          `${name} has ${members} ${members === 1 ? 'member' : 'members'} and ${keys} API ${keys === 1 ? 'key' : 'keys'}. Nothing was deleted: say --yes.`,
           pasteable(
             `They are shut out at once. For ${days} days sightline org restore brings it back; then all it has is removed.`,
           ),
