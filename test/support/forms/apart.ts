@@ -114,6 +114,7 @@ export const without: Readonly<Record<string, string>> = {
   'test/playbook-conversation.test.ts': 'an agent by itself',
   'test/playbook-facts.test.ts': 'an agent by itself',
   'test/playbook-postgres.test.ts': 'an agent and a PostgreSQL by themselves',
+  'test/playbook-replies.test.ts': 'an agent by itself',
   'test/playbook-reruns.test.ts': 'an agent and a warehouse by themselves',
   'test/small-statements.test.ts': 'a pipeline and a PostgreSQL by themselves',
   'test/soak.test.ts': 'starts one gateway for 500 organizations, in every run',
