@@ -200,8 +200,8 @@ function start({ settings, addressSpaceKb, compileCache, logger }: ProcessOption
     words = error.message;
     logger.error({ error }, 'the telemetry engine could not be started');
   });
-  // There are no streams where the system had no process or file to give.
   const at = Date.now();
+  // There are no streams where the system had no process or file to give.
   if (child.pid === undefined) return { process: child, at, lastWords: () => words };
   comeSecond(child.pid);
   child.unref();

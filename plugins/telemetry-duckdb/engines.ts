@@ -105,16 +105,17 @@ export class Engines {
     slot.active += 1;
     const now = Date.now();
     const pause = slot.active > 1 ? 0 : now - slot.lastUsed;
-    if (pause > pauseMs) Object.assign(slot, { uses: 0, since: now, longestPauseMs: 0 });
-    else slot.longestPauseMs = Math.max(slot.longestPauseMs, pause);
-    slot.uses += 1;
+    const isLong = pause > pauseMs;
+    if (isLong) slot.since = now;
+    slot.longestPauseMs = isLong ? 0 : Math.max(slot.longestPauseMs, pause);
+    slot.uses = isLong ? 1 : slot.uses + 1;
     let released = false;
     const release = () => {
       if (released) return;
       released = true;
       slot.active -= 1;
       slot.lastUsed = Date.now();
-      this.#seek();
+      if (slot.active === 0 && this.#waiting.size > 0) this.#seek();
     };
     try {
       const { channel } = await slot.opening;
@@ -170,7 +171,8 @@ export class Engines {
 
   /** Resolves when the one that made room has ended. */
   #makeRoom(place: Place, waitMs: number): Promise<void> {
-    const chosen = this.#leastWanted();
+    // Earlier waiters go first.
+    const chosen = this.#waiting.size > 0 ? undefined : this.#leastWanted();
     return chosen === undefined ? this.#waitForRoom(place, waitMs) : this.#leave(chosen);
   }
 
@@ -179,21 +181,15 @@ export class Engines {
    * organizations that send in turns would end each other's engines all the time.
    */
   #leastWanted(): OrganizationId | undefined {
-    const idle = [...this.#slots].filter(([, slot]) => slot.place.taken && slot.active === 0 && !this.#isBusy(slot));
+    const taken = [...this.#slots].filter(([, { place }]) => place.taken);
+    const uses = taken.map(([, slot]) => slot.uses).toSorted((a, b) => a - b);
+    const quarter = uses[Math.ceil(this.#options.openEngines / 4) - 1] ?? Infinity;
+    const idle = taken.filter(([, slot]) => slot.active === 0 && !isBusy(slot, quarter));
     const [chosen] = idle.toSorted(([, one], [, other]) => {
       const [left, right] = [one, other].map((slot) => (isLeft(slot) ? 0 : slot.uses));
       return (left ?? 0) - (right ?? 0) || one.lastUsed - other.lastUsed;
     });
     return chosen?.[0];
-  }
-
-  /** Just started, or among the three quarters that are used most often, when the others are used less. */
-  #isBusy(slot: Slot): boolean {
-    if (isLeft(slot)) return false;
-    if (Date.now() < slot.keptUntil) return true;
-    let less = 0;
-    for (const { place, uses } of this.#slots.values()) if (place.taken && uses < slot.uses) less += 1;
-    return less >= Math.ceil(this.#options.openEngines / 4);
   }
 
   #waitForRoom(place: Place, waitMs: number): Promise<void> {
@@ -214,10 +210,13 @@ export class Engines {
     return promise;
   }
 
-  /** Whether one is not wanted any more while others wait. */
+  /** The longest waiters get the places that are wanted least. */
   #seek(): void {
-    const chosen = this.#waiting.size > 0 ? this.#leastWanted() : undefined;
-    if (chosen !== undefined) void this.#vacate(chosen);
+    for (;;) {
+      const chosen = this.#waiting.size > 0 ? this.#leastWanted() : undefined;
+      if (chosen === undefined) break;
+      void this.#vacate(chosen);
+    }
     if (this.#waiting.size > 0) return;
     clearInterval(this.#seeker);
     this.#seeker = undefined;
@@ -314,6 +313,11 @@ export class Engines {
 function isLeft({ since, lastUsed, longestPauseMs }: Slot): boolean {
   const usual = lastUsed - since < observedMs ? pauseMs : Math.max(shortestMs, 2 * longestPauseMs);
   return Date.now() - lastUsed > Math.min(pauseMs, usual);
+}
+
+/** Just started, or used more often than the least used quarter. */
+function isBusy(slot: Slot, quarter: number): boolean {
+  return !isLeft(slot) && (Date.now() < slot.keptUntil || slot.uses > quarter);
 }
 
 /** The gateway's own, which its start has filled; else, where that cannot be written, one beside the sockets. */
