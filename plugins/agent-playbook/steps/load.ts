@@ -20,7 +20,7 @@ export interface Load {
 
 const leastShare = 0.3;
 const grown = 3;
-/** Of its requests, and of the calls at most: what fails is asked again, which is not the fault of who asks. */
+/** Of its requests, and of the calls at most: what fails or is given up is asked again, and that is no fault of the asking. */
 const [fewestRequests, mostFailed] = [20, 0.05];
 
 /** What is slow: a service, or something that sends no spans. */
@@ -37,7 +37,7 @@ export async function* load(scene: Scene, { service, dependency }: Burdened): St
   const keys = ['server.address', 'peer.service', 'db.system.name', 'db.system'];
   const asked =
     dependency === ''
-      ? `SELECT p.service_name AS caller, s.time AS time, s.duration_nano AS duration_nano, s.trace_id AS trace_id, s.status_code AS status_code
+      ? `SELECT p.service_name AS caller, s.time AS time, s.duration_nano AS duration_nano, s.trace_id AS trace_id, CASE WHEN p.status_code = 'ERROR' THEN p.status_code ELSE s.status_code END AS status_code
   FROM otel.spans s JOIN otel.spans p ON p.trace_id = s.trace_id AND p.span_id = s.parent_span_id
   WHERE ${scope('s.time')} AND ${scope('p.time')}${joined(scene, 's.trace_id')}${joined(scene, 'p.trace_id')} AND s.service_name = ${write.literal(service)} AND p.service_name <> s.service_name AND s.kind <> 'CONSUMER'`
       : `SELECT service_name AS caller, time, duration_nano, trace_id, status_code
@@ -76,24 +76,16 @@ function read(rows: readonly Row[]): Burdening | undefined {
     callsBefore: row.number('calls_before'),
   }));
   const [all, allBefore] = [sumOf(askers, 'busy'), sumOf(askers, 'busyBefore')];
-  const multiplied = rows.findIndex((row) => {
-    const [requests, before] = [row.number('requests'), row.number('requests_before')];
-    const times = row.number('calls') / requests / (row.number('calls_before') / before);
-    return (
-      Math.min(requests, before) >= fewestRequests &&
-      row.number('busy_nano') >= leastShare * all &&
-      row.number('failed') <= mostFailed * row.number('calls') &&
-      times >= grown
+  for (const [index, { busy, busyBefore, ...asker }] of askers.entries()) {
+    const [requests = 0, before = 0, failed = 0] = ['requests', 'requests_before', 'failed'].map((column) =>
+      rows[index]?.number(column),
     );
-  });
-  const [asker, row] = [askers[multiplied], rows[multiplied]];
-  if (asker === undefined || row === undefined) return burdening(askers);
-  const { busy, busyBefore, ...found } = asker;
-  const each = {
-    now: asker.calls / row.number('requests'),
-    before: asker.callsBefore / row.number('requests_before'),
-  };
-  return { ...found, share: busy / all, shareBefore: allBefore === 0 ? 0 : busyBefore / allBefore, each };
+    if (Math.min(requests, before) < fewestRequests || busy < leastShare * all) continue;
+    const each = { now: asker.calls / requests, before: asker.callsBefore / before };
+    if (each.now < grown * each.before || failed > mostFailed * asker.calls) continue;
+    return { ...asker, share: busy / all, shareBefore: allBefore === 0 ? 0 : busyBefore / allBefore, each };
+  }
+  return burdening(askers);
 }
 
 function sumOf<Key extends string>(askers: readonly Readonly<Record<Key, number>>[], which: Key): number {
