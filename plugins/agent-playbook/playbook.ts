@@ -89,7 +89,7 @@ async function* investigate(host: AgentHost, assignment: Assignment, signal: Abo
   const isKnown =
     last !== undefined && last.conclusion.service !== '' && last.conclusion.service === found.conclusion.service;
   const alone = last === undefined ? undefined : ofOne(answered, last);
-  const standing = last && standsBeside(report, last);
+  const standing = last && standsBeside(answered, last);
   const isNothing = standing !== undefined && report.conclusion.service === '';
   const written = writeAnswer(
     isNothing ? { ...report, headline: 'Beside that, nothing stands out' } : report,
@@ -152,14 +152,15 @@ function ofOne({ only, report }: Answered, last: EarlierInvestigation): string |
 const confidences = ['none', 'low', 'medium', 'high'];
 
 /** What began earlier than what a follow-up compares shows on both sides of that, so that less or nothing stands out. */
-function standsBeside({ windows, conclusion }: Report, last: EarlierInvestigation): string | undefined {
+function standsBeside({ report, only }: Answered, last: EarlierInvestigation): string | undefined {
+  const { windows, conclusion } = report;
   const { onset, service, confidence } = last.conclusion;
   const isLess = confidences.indexOf(conclusion.confidence) < confidences.indexOf(confidence);
-  if (onset === undefined || service === '' || service === conclusion.service || windows === undefined || !isLess)
-    return undefined;
+  const isOther = service !== '' && service !== conclusion.service && only === undefined;
+  if (onset === undefined || windows === undefined || !isOther || !isLess) return undefined;
   const began = new Date(onset);
   return usual(windows).some(({ end }) => end > began)
-    ? `What was found began before that, so both sides have it: ${gist(last)}`
+    ? `What was found began before that, so it is in both of the times compared: ${gist(last)}`
     : undefined;
 }
 

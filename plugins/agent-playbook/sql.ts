@@ -31,6 +31,14 @@ export function between({ start, end }: TimeRange): string {
   return `from ${moment(start)} to ${moment(end)}`;
 }
 
+/** Keys of the HTTP status of an answer: of the stable convention, then of the one before it. */
+export const httpStatus = ['http.response.status_code', 'http.status_code'];
+
+/** SQL of the first of these attributes that a row has, or of an empty text. */
+export function firstAttribute(write: DialectWriter, column: string, keys: readonly string[]): string {
+  return `COALESCE(${[...keys.map((key) => `NULLIF(${write.attribute(column, key)}, '')`), "''"].join(', ')})`;
+}
+
 /** ` [E3, E4]` */
 export function cited(...ids: readonly string[]): string {
   return ids.length === 0 ? '' : ` [${ids.join(', ')}]`;

@@ -1,7 +1,7 @@
 import { readRows } from '../notebook.ts';
 import { names as isNamed, partOf } from '../question/question.ts';
 import type { Step } from '../scene.ts';
-import { between, cited, code, inList, milliseconds, percent } from '../sql.ts';
+import { between, cited, code, firstAttribute, inList, milliseconds, percent } from '../sql.ts';
 import { tally, type Tallied } from '../steps/tally.ts';
 import { describeVersion, newVersions } from '../steps/versions.ts';
 import { faring } from './counts.ts';
@@ -150,8 +150,8 @@ async function* ofCalls(
   { what, said: { guilty, innocent }, keys, isAny }: Calls,
 ): Step<string | undefined> {
   const { write } = desk;
-  const system = `COALESCE(${[...keys.map((key) => `NULLIF(${write.attribute('s.attributes', key)}, '')`), "''"].join(', ')})`;
-  const peer = `COALESCE(${write.attribute('s.attributes', 'server.address')}, '')`;
+  const system = firstAttribute(write, 's.attributes', keys);
+  const peer = firstAttribute(write, 's.attributes', ['server.address']);
   const byAddress = keys.length === 0;
   const words = what.split(/[^a-z0-9]+/).filter((word) => word.length > 3);
   const named = byAddress

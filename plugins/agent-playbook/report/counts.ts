@@ -2,7 +2,18 @@ import { lengthOf } from '../notebook.ts';
 import { names as isNamed } from '../question/question.ts';
 import { readTimeRange, type TimeRange } from '../question/time-range.ts';
 import type { Step } from '../scene.ts';
-import { between, cited, code, milliseconds, moment, names, ownWork, percent } from '../sql.ts';
+import {
+  between,
+  cited,
+  code,
+  firstAttribute,
+  httpStatus,
+  milliseconds,
+  moment,
+  names,
+  ownWork,
+  percent,
+} from '../sql.ts';
 import { fares, figures, tally, type Tallied } from '../steps/tally.ts';
 import { bullets } from './answer.ts';
 import {
@@ -26,10 +37,10 @@ const anybody = /^(?:users?|customers?|clients?|tenants?|accounts?|people|visito
 export async function* affected(look: Look, found: Found, what: string): Step<string> {
   const { desk } = look;
   const isGroup = what !== '' && !anybody.test(what);
-  // `how many bookings failed?` is of operations, unless an attribute is called so.
+  // `how many bookings failed?` is of operations that are called so, else of an attribute's values.
   const counted = isGroup && /^\W*how many\b(?!.*\b(?:affected|impacted|hit)\b)/i.test(look.text);
   const called = counted ? yield* countCalled(look, what) : undefined;
-  if (called !== undefined) return called;
+  if (called?.answer !== undefined) return called.answer;
   const worse = worseOf(found);
   const bad = badSpans(desk, worse);
   const range = worse.range ?? look.windows.now;
@@ -103,9 +114,9 @@ async function* affectedGroups(
   });
   const [first] = rows;
   if (first === undefined) {
-    const none = `o attribute of these spans is called like ${code(what, 40)}.${cited(evidenceId)}`;
-    const called = yield* countCalled(look, what);
-    return called === undefined ? `I cannot tell: n${none}` : `N${none}\n\n${called}`;
+    const { answer } = yield* countCalled(look, what);
+    const none = `no attribute of these spans is called like ${code(what, 40)}.${cited(evidenceId)}`;
+    return `I cannot tell which: ${none}${answer === undefined ? '' : `\n\n${answer}`}`;
   }
   const [service = '', name = '', key = ''] = first.names;
   const same = rows.filter(({ names: own }) => own[0] === service && own[1] === name && own[2] === key).slice(0, 8);
@@ -227,9 +238,10 @@ export async function* count(look: Look, asked: string): Step<string> {
   if (anyRequest.test(what)) return yield* countAll(look, what);
   const [, status] = statusCode.exec(what) ?? [];
   if (status !== undefined) return yield* countAnswers(look, status);
+  const { answer, evidenceId } = yield* countCalled(look, what);
   return (
-    (yield* countCalled(look, what)) ??
-    `I cannot count ${code(what, 60)}: no operation is called like that ${between(look.windows.now)}. Name an operation or a service, or ask \`how many requests\`.`
+    answer ??
+    `I cannot count ${code(what, 60)}: no operation is called like that ${between(look.windows.now)}.${cited(evidenceId)} Name an operation or a service, or ask \`how many requests\`.`
   );
 }
 
@@ -239,8 +251,7 @@ const statusCode = /^(?:https?[ -]?)?([1-5](?:\d\d|xx))s?(?: (?:errors?|response
 /** By what servers answered; by what callers were answered where no server says it. */
 async function* countAnswers({ desk, windows }: Look, status: string): Step<string> {
   const { write } = desk;
-  const keys = ['http.response.status_code', 'http.status_code'];
-  const answer = `COALESCE(${keys.map((key) => `NULLIF(${write.attribute('s.attributes', key)}, '')`).join(', ')}, '')`;
+  const answer = firstAttribute(write, 's.attributes', httpStatus);
   const counts = (kind: string) =>
     tally(desk, {
       question: `How many answers were ${code(status, 20)}?`,
@@ -259,8 +270,11 @@ async function* countAnswers({ desk, windows }: Look, status: string): Step<stri
   return `${total} ${total === 1 ? 'answer was' : 'answers were'} ${code(status, 20)} ${between(windows.now)}, ${who}:${cited(evidenceId)}\n${bullets(list)}`;
 }
 
-/** Requests to operations that are called like that; undefined where there are none. */
-async function* countCalled(look: Look, what: string): Step<string | undefined> {
+/** Requests to operations that are called like that; no answer where there are none. */
+async function* countCalled(
+  look: Look,
+  what: string,
+): Step<{ readonly answer: string | undefined; readonly evidenceId: string }> {
   const { desk, windows } = look;
   const stem = what.replace(/(?:ies|e?s|y)$/, '').replaceAll(/[^a-z0-9]/g, '.');
   const { rows, evidenceId } = yield* tally(desk, {
@@ -270,13 +284,14 @@ async function* countCalled(look: Look, what: string): Step<string | undefined> 
     where: [requests, desk.write.matches('s.name', `(?i)${stem}`)],
   });
   const [first] = rows;
-  if (first === undefined) return undefined;
+  if (first === undefined) return { answer: undefined, evidenceId };
   const [service = '', name = ''] = first.names;
   const others = rows.slice(1, 4);
-  return [
+  const answer = [
     `${first.calls} at ${code(service, 60)} ${code(name, 80)} ${between(windows.now)}, ${perMinute(look, first.calls)}: ${first.calls - first.failed} went through, ${first.failed} failed.${cited(evidenceId)}${sinceThen(look)}`,
     ...(others.length === 0 ? [] : [`Also called like that:\n${bullets(others.map(line))}`]),
   ].join('\n\n');
+  return { answer, evidenceId };
 }
 
 function perMinute({ windows }: Look, calls: number): string {
@@ -341,8 +356,9 @@ const part =
   /\b(?:ok(?:ay)?|fine|healthy|well|up|down|slow|failing|broken|working) (?:in|for|on|at|from|with) (?:the )?(?!(?:me|us|you|them|all|every\w*|any\w*|general|total|fact|users|customers|people|moment|now)\b)([\w./-]*\w)(?: (?:region|zone|cluster|customers?|users?|tenants?))?\W*$/i;
 
 /** `is booking ok in eu-central-1?` is of those of its requests alone that have that value. */
-export function placeIn({ text, today }: Look): string | undefined {
-  return readTimeRange(text, today) === undefined ? part.exec(text)?.[1] : undefined;
+export function placeIn({ text, today, known }: Look): string | undefined {
+  const place = readTimeRange(text, today) === undefined ? part.exec(text)?.[1] : undefined;
+  return place === undefined || known.includes(place.toLowerCase()) ? undefined : place;
 }
 
 /** By attributes of the spans, else by those of what sends them. */

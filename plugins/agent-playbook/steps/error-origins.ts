@@ -1,4 +1,16 @@
-import { code, eitherWindow, exceptionText, inList, isBefore, masked, onlyFocus, statusText, within } from '../sql.ts';
+import {
+  code,
+  eitherWindow,
+  exceptionText,
+  firstAttribute,
+  httpStatus,
+  inList,
+  isBefore,
+  masked,
+  onlyFocus,
+  statusText,
+  within,
+} from '../sql.ts';
 import type { Finding, Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
 import { twoProportionZ } from '../statistics.ts';
@@ -26,11 +38,7 @@ export interface ErrorOrigins extends Finding {
 
 const leastZ = 3;
 
-/** What a call got as its answer, by the conventions of OpenTelemetry, old and new. */
-const [httpStatus, rpcStatus] = [
-  ['http.response.status_code', 'http.status_code'],
-  ['rpc.response.status_code', 'rpc.grpc.status_code'],
-];
+const rpcStatus = ['rpc.response.status_code', 'rpc.grpc.status_code'];
 
 /**
  * Where failures begin: failed spans without failed children. Their callers only pass the failure on. So does a call that was
@@ -53,8 +61,7 @@ async function* originsBy(scene: Scene, failureText: string): Step<ErrorOrigins>
     focus.services.length > 0 && !focus.only
       ? ` AND trace_id IN (SELECT trace_id FROM otel.spans WHERE ${scope} AND ${inList(write, 'service_name', focus.services)})`
       : '';
-  const of = (keys: readonly string[] = []): string =>
-    `COALESCE(${keys.map((key) => `NULLIF(${write.attribute('attributes', key)}, '')`).join(', ')}, '')`;
+  const of = (keys: readonly string[]): string => firstAttribute(write, 'attributes', keys);
   const wasAnswered = `kind = 'CLIENT' AND (${write.matches(of(httpStatus), '^[45]')} OR ${of(rpcStatus)} NOT IN ('', '0', 'OK'))`;
   // As many as before for as much work is no news, however much more work there is.
   const expected = `${errorsBefore} * COALESCE(${write.ratio('min(n.spans)', 'min(n.spans_before)')}, 0)`;
