@@ -133,7 +133,7 @@ describe('connections', () => {
     const connections = open(1, 60_000, 150);
     const lease = await connections.lease(never, 'a');
     await expect(connections.lease(never, 'b')).rejects.toThrow('no connection was free in time');
-    const next = connections.lease(never, 'b');
+    const next = connections.lease(never, 'b', 30_000);
     await lease.abandon();
     expect((await next).session).not.toBe(lease.session);
     (await next).release();
