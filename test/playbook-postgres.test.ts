@@ -83,7 +83,8 @@ async function talk(chat: Conversation): Promise<void> {
     'only amex',
     'is it fixed?',
   ];
-  for (const question of [...asked, 'slowest service?', 'how many orders?', 'which version?', 'is cart ok?']) {
+  const more = ['which query is slow?', 'when did cart last run?', 'is 2.4.0 everywhere?'];
+  for (const question of [...asked, ...more, 'slowest service?', 'how many orders?', 'which version?', 'is cart ok?']) {
     const { answer, steps } = await chat.say(question);
     expect([question, steps.flatMap(({ error }) => error ?? [])]).toEqual([question, []]);
     expect([question, answer]).toEqual([question, expect.stringMatching(/\[E\d+/)]);

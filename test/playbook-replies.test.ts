@@ -3,6 +3,7 @@ import plugin from '../plugins/agent-playbook/index.ts';
 import { Harness, newOrganization, type Row } from '../plugins/telemetry-duckdb/support/harness.ts';
 import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
 import type { Agent } from '../src/contract/agent/index.ts';
+import { SightlineError } from '../src/contract/core/index.ts';
 import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
 import { silentLogger, testHost } from './contract/host.ts';
 import { Conversation } from './support/chat.ts';
@@ -14,23 +15,33 @@ const ago = (minutes: number): Date => new Date(noon.getTime() - minutes * 60_00
 
 let harness: Harness;
 let agent: Agent;
+/** Its statements with one of these in them are not answered. */
+let hindered: Agent;
+let refused: readonly string[] = [];
 
 beforeAll(async () => {
   harness = await Harness.start();
   const pipeline = createQueryPipeline({ telemetry: harness.telemetry, logger: silentLogger, now: () => noon });
-  agent = plugin.create(
-    {},
-    { ...testHost(harness.directory), dialect: harness.telemetry.dialect, query: agentQuery(pipeline) },
-  );
+  const { dialect } = harness.telemetry;
+  agent = plugin.create({}, { ...testHost(harness.directory), dialect, query: agentQuery(pipeline) });
+  const query: typeof asks = async (organization, sql, options) => {
+    if (refused.some((part) => sql.includes(part))) throw new SightlineError('query_timeout', 'It took too long.');
+    return await asks(organization, sql, options);
+  };
+  const asks = agentQuery(pipeline);
+  hindered = plugin.create({}, { ...testHost(harness.directory), dialect, query });
 });
 
 afterAll(() => harness.stop());
 
-async function chatOn({ spans, logs }: Readonly<Record<'spans' | 'logs', readonly Row[]>>): Promise<Conversation> {
+async function chatOn(
+  { spans, logs }: Readonly<Record<'spans' | 'logs', readonly Row[]>>,
+  by = agent,
+): Promise<Conversation> {
   const organization = newOrganization();
   await harness.load(organization, 'spans', spans);
   if (logs.length > 0) await harness.load(organization, 'logs', logs);
-  return new Conversation(agent, organization, noon);
+  return new Conversation(by, organization, noon);
 }
 
 interface Hotel {
@@ -198,4 +209,122 @@ it('that nothing is wrong holds until the telemetry ends, and says so first', as
     await chatOn(makeTraffic(ago(150), ago(30), { kind: 'none', from: noon, to: noon }))
   ).say('Is anything wrong?');
   expect(answer).toMatch(/^\*\*Nothing is wrong until 2026-03-01 11:29 UTC, where the telemetry ends: no operation/);
+});
+
+/** Each calls at a time of its own. */
+function span(at: Date, service: string, name: string, ms: number, more: Row = {}): Row {
+  const id = (at.getTime() + name.length).toString(16);
+  return {
+    time: at,
+    start_time: at,
+    end_time: new Date(at.getTime() + ms),
+    duration_nano: ms * 1e6,
+    trace_id: id.padStart(32, 'd'),
+    span_id: id.padStart(16, '0'),
+    parent_span_id: '',
+    name,
+    kind: 'INTERNAL',
+    status_code: 'UNSET',
+    status_message: '',
+    service_name: service,
+    attributes: {},
+    ...more,
+  };
+}
+
+describe('a database, and a job that runs each night', () => {
+  const select = 'SELECT id FROM rooms WHERE free_from <= $1';
+  const update = 'UPDATE rooms SET free_from = $1 WHERE id = $2';
+  const spans = [
+    ...hotel({}).spans.map((row): Row => Object.assign({}, row, { service_version: '1.4.0' })),
+    ...Array.from({ length: 120 }, (_, minute) => {
+      const isSlow = minute < 25;
+      const at = new Date(ago(minute).getTime() - 1_000);
+      const database = { kind: 'CLIENT', parent_span_id: 'abcdefabcdefabcd' };
+      const failed = isSlow ? { status_code: 'ERROR', status_message: 'deadlock' } : {};
+      return [
+        span(at, 'booking', 'SELECT rooms', isSlow ? 900 : 9, {
+          ...database,
+          attributes: { 'db.system.name': 'postgresql', 'db.query.text': select },
+        }),
+        span(at, 'booking', 'UPDATE', 4, {
+          ...database,
+          ...failed,
+          attributes: { 'db.system': 'postgresql', 'db.statement': update },
+        }),
+      ];
+    }).flat(),
+    ...[10, 34, 58].map((hours) => span(ago(hours * 60), 'night-export', 'export bookings', 61_000)),
+    span(ago(3 * 24 * 60), 'archive', 'yearly archive', 5_000, { status_code: 'ERROR' }),
+    ...[1, 2, 3].map((minute) => span(ago(minute), 'rates', 'tick', 1, { service_version: '1.5.0' })),
+  ];
+  let chat: Conversation;
+  beforeAll(async () => {
+    chat = await chatOn({ spans, logs: [] });
+  });
+
+  it.each([
+    [
+      'which query is slow?',
+      /^The database statements that take longest .*by p95: \[E\d+, E\d+\]\n- `booking` `SELECT id/,
+    ],
+    [
+      'show me the slow queries of booking',
+      /^The database statements of `booking` .*\n- .*900 ms at p95; before: .*9\.0 ms/,
+    ],
+    [
+      'which queries fail?',
+      /^The database statements that fail most .*\n- `booking` `UPDATE rooms SET .*: \d+ of \d+ failed/,
+    ],
+    ['slow queries of rates?', /^No span of `rates` .* is a call of a database that says so/],
+    [
+      'when did the night export last run?',
+      /^`night-export` `export bookings` last began at 2026-03-01 02:00 UTC, took 61\.0 s and did not fail\. \[E\d+\] Of 1 run /,
+    ],
+    [
+      'did the yearly archive job run?',
+      /^`archive` `yearly archive` last began at 2026-02-26 12:00 UTC, took 5000 ms and failed\./,
+    ],
+    ['when was the last backup?', /^No span .* is called like `backup`\. \[E\d+\]$/],
+    ['when was the last run?', /^Name the job/],
+    ['is 1.5.0 everywhere?', /No, by their spans .*: of `rates` `1\.4\.0` \d+ of \d+\./],
+    ['is 1.4.0 everywhere?', /No, by their spans .*of `web` all \d+ are of `1\.4\.0`/],
+    ['how many bookings failed?', /^\d+ at `booking` `PlaceBooking` .*, 0 failed/],
+  ])('%s', async (ask, says) => {
+    expect((await chat.fork().say(ask)).answer).toMatch(says);
+  });
+});
+
+describe('what could not be counted', () => {
+  let chat: Conversation;
+  beforeAll(async () => {
+    refused = [];
+    chat = await chatOn(hotel({ fails: late, status: 503 }), hindered);
+    expect((await chat.say('Why do bookings fail?')).service).toBe('rates');
+  });
+  afterAll(() => {
+    refused = [];
+  });
+
+  it.each([
+    ['most errors?', 'ORDER BY failed DESC'],
+    ['slowest service?', 'p95_nano DESC'],
+    ['how many requests in the last hour?', 'AS calls'],
+    ['is booking ok?', 'AS calls'],
+    ['who calls rates?', 'otel.spans p'],
+    ['is it fixed?', 'AS calls'],
+    ['what changed?', 'AS spans_before'],
+  ])('%s says so, and does not say that there is none', async (ask, part) => {
+    refused = [part];
+    const { answer } = await chat.fork().say(ask);
+    expect(answer).toMatch(/^I cannot tell\.\n\n- .* This could not be checked: It took too long\. \[E\d+\]/);
+  });
+
+  it('shows no lines and no traces, and says that they could not be read', async () => {
+    refused = ['otel.logs'];
+    expect((await chat.fork().say('show me the logs')).answer).toContain('**The logs could not be read**');
+    refused = ['duration_nano DESC, trace_id'];
+    const other = await chatOn(hotel({}), hindered);
+    expect((await other.say('show me the traces')).answer).toContain('**The traces could not be read**');
+  });
 });

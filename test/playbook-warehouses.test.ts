@@ -63,16 +63,20 @@ describe('the playbook', () => {
       process.stderr.write('the playbook was not tried on ClickHouse\n');
       return;
     }
-    const [answer = '', users, store, slowest] = await answersOn(
+    const [answer = '', users, store, slowest, statements, last] = await answersOn(
       place,
       'how many users?',
       'is it redis?',
       'slowest service?',
+      'which query is slow?',
+      'when did cart last run?',
     );
     expect(answer).toContain('`payment` is failing');
     expect(users).toMatch(/^\d+ of \d+ users \(`app\.user\.id`\)/);
     expect(store).toMatch(/^No: calls to `redis`/);
     expect(slowest).toMatch(/ ms at p95/);
+    expect(statements).toMatch(/^The database statements that take longest .*\n- `/);
+    expect(last).toMatch(/^`cart` `.*` last began at /);
     expect(answer.split('\n').filter((line) => line.includes('could not be checked'))).toEqual([]);
   }, 400_000);
 

@@ -5,6 +5,7 @@ import { goesOn, narrowed, subjectOf, type Question } from './question/asks.ts';
 import { candidateNames, names as isNamed, partOf, unknownOnly } from './question/question.ts';
 import { readTimeRange, type TimeRange } from './question/time-range.ts';
 import { type Asked, askedRange, compare, lookedAt, placeWindows } from './question/windows.ts';
+import { bullets } from './report/answer.ts';
 import { isKind } from './report/blame.ts';
 import { nothingSent } from './report/conclude.ts';
 import { health, placeIn, withValue } from './report/counts.ts';
@@ -51,7 +52,21 @@ export async function* directly(
     const value = unknownOnly(question, known);
     return value && (yield* withValue(look, value));
   }
-  return yield* reply(asks, look);
+  const before = notebook.steps.length;
+  const said = yield* reply(asks, look);
+  return said && (unread(notebook, said, before) ?? said);
+}
+
+/** A count that could not be made is no count of nothing; undefined where the answer rests on none. */
+function unread({ steps }: Notebook, said: string, before: number): string | undefined {
+  const cites = /\[E\d/.test(said);
+  const failed = steps.filter(({ error, evidence_id: id }, index) => {
+    if (error === undefined) return false;
+    return cites ? new RegExp(`\\[[^\\]]*\\b${id}\\b[^\\]]*\\]`).test(said) : index >= before;
+  });
+  if (failed.length === 0) return undefined;
+  const list = failed.map(({ question, observation, evidence_id: id }) => `${question} ${observation}${cited(id)}`);
+  return `I cannot tell.\n\n${bullets(list)}\n\nA shorter time may do, such as \`last 10 minutes\`.`;
 }
 
 /** That there is nothing to compare with is all there is to say. */

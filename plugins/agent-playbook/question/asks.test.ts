@@ -51,6 +51,22 @@ it.each([
 
 describe('what a message asks for', () => {
   it.each([
+    ...[
+      'which query is slow?',
+      'what is the slowest query',
+      'show me the slow queries',
+      'which database queries fail?',
+      'slow SQL statements?',
+      'which sql statements took longest?',
+    ].map((text) => [text, 'statements']),
+    ...['show me the queries', 'what queries did you run?', 'the SQL'].map((text) => [text, 'queries']),
+    ...[
+      'when did the nightly export last run?',
+      'when was the last run?',
+      'when was the last run of the backup',
+      'did the nightly job run today?',
+    ].map((text) => [text, 'lastRun']),
+    ...['when was the last deploy?', 'when was payment released?'].map((text) => [text, 'changes']),
     ...['show me the traces', 'Traces?', 'the traces', 'which traces failed?', 'list the slowest traces'].map(
       (text) => [text, 'traces'],
     ),
@@ -191,7 +207,7 @@ describe('what a message asks for', () => {
       'check the deploy',
       'anything else wrong',
       'look again',
-      'which query is slow?',
+      'which page is slow?',
     ].map((text) => [text, 'investigation']),
   ])('%s', (text, expected) => {
     expect([text, kind(text)]).toEqual([text, expected]);

@@ -40,9 +40,13 @@ export type Asks =
   /** `what is E3?` */
   | { readonly kind: 'evidence'; readonly ids: readonly string[] }
   | { readonly kind: 'onset' | 'version' | 'changes' | 'advice' | 'summary' | 'state' }
-  | { readonly kind: 'slowest' | 'failing' }
-  /** What it names: `affected` countries, `count` of orders, `blame` on the database, `health` of cart, `callers` of payment. */
-  | { readonly kind: 'affected' | 'count' | 'blame' | 'health' | 'callers' | 'callees'; readonly what: string }
+  /** `statements` are what services ask of databases; `queries` what the agent asked. */
+  | { readonly kind: 'slowest' | 'failing' | 'statements' }
+  /** What it names: `affected` countries, `count` of orders, `blame` on the database, `health` of cart, `callers` of payment, `lastRun` of a job. */
+  | {
+      readonly kind: 'affected' | 'count' | 'blame' | 'health' | 'callers' | 'callees' | 'lastRun';
+      readonly what: string;
+    }
   /** By its id. */
   | { readonly kind: 'trace'; readonly what: string };
 
@@ -60,6 +64,7 @@ export function readAsks(message: string, { earlier = [] }: Pick<Assignment, 'ea
     return { kind: 'traces', by, one: oneTrace.test(text) };
   }
   if (showing.logs.test(text)) return { kind: 'logs', of: logsOf.exec(text)?.slice(1).find(Boolean)?.toLowerCase() };
+  if (text.length <= longestDirect && statements.some((form) => form.test(text))) return { kind: 'statements' };
   if (showing.queries.test(text)) return { kind: 'queries' };
   if (/^(?:help(?: me)?|\?+)\W*$|\bwhat (?:else )?can (?:i ask|you do)\b/i.test(text)) return { kind: 'help' };
   const ids = [...text.matchAll(/\bE\d{1,4}\b/gi)].map(([id]) => id.toUpperCase());
@@ -97,6 +102,12 @@ const showing = {
     'i',
   ),
 };
+
+/** Before the agent's own queries are shown: `show me the slow queries` does not mean these. */
+const statements = [
+  /\b(?:slow(?:est|er)?|expensive|heav(?:y|iest)|worst|long(?:est)?[- ]running|longest|fail(?:ing|ed)) (?:(?:sql|db|database) )?(?:quer(?:y|ies)|statements?)\b/i,
+  /\b(?:which|what) (?:(?:sql|db|database) )?(?:quer(?:y|ies)|statements?) (?:is|are|was|were|does|do|did|takes?|took|got|gets?|became|fails?|failed|runs?|ran)\b(?! you\b)/i,
+];
 
 const logsOf =
   /\bwhat (?:did|does) (?:the |our )?([\w./-]*\w)(?: service)? log\b|\blogs? (?:lines? )?(?:of|from|for|by) (?:the |our )?(?!(?:it|this|that|them)\b)([\w./-]*\w)/i;
@@ -172,6 +183,16 @@ const direct: readonly (readonly [
     [
       /\bhow (?:sure|certain|confident) are you\b/i,
       /^(?:are you (?:\w+ )?(?:sure|certain|confident|positive)\b[^.!?]{0,40}|really)\W*$/i,
+    ],
+  ],
+  [
+    'lastRun',
+    [
+      /\bwhen (?:did|has) (?:the |our )?(.+?) last (?:run|ran|execute|complete|finish|succeed|start)\w*\W*$/i,
+      /\bwhen (?:was|is) (?:the |our )?last (?:successful |failed )?(?:run|execution) of (?:the |our )?(.+?)\W*$/i,
+      /\bwhen (?:was|is) (?:the |our )?last ((?!(?:time|deploy|release|rollout|incident|error|failure)\w*\b).+?)\W*$/i,
+      /\blast (?:run|execution) of (?:the |our )?(.+?)\W*$|\blast time (?:the |our )?(.+?) ran\W*$/i,
+      /^(?:did|has) (?:the |our )?(.+? (?:job|batch|backup|import|export|cron|task|sync|report)) run\b/i,
     ],
   ],
   [
@@ -302,6 +323,7 @@ function readDirect(text: string): Asks | undefined {
       case 'health':
       case 'callers':
       case 'callees':
+      case 'lastRun':
         return { kind, what };
       default:
         return { kind };

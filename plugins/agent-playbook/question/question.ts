@@ -198,6 +198,7 @@ const questions = whole([
     'is it still going on',
     /immer noch|noch immer|(?:ist|läuft) (?:es|das) noch|(?:ça|cela) continue|sigue (?:pasando|fallando)|todavía/,
   ],
+  ['is there a memory leak', /gibt es .{0,40}(?:memory[ -]?leak|speicherleck)|fuite (?:de )?mémoire|fuga de memoria/],
   ['slowest service', /langsamster? (?:dienst|service)|le service le plus lent|servicio más lento/],
   ['most errors', /meisten fehler|plus d'erreurs|más errores/],
   ['how many orders in the last hour', /wie ?viele bestellungen|combien de commandes|cuántos pedidos/],

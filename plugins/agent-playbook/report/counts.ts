@@ -32,13 +32,16 @@ import {
 /** Keys of attributes that say whose request it was, without what groups people. */
 const people = String.raw`(?i)(^|[._])(enduser|user|customer|tenant|account|member|org|organi[sz]ation|client)([._]?id)?$`;
 
-const anybody = /^(?:users?|customers?|clients?|tenants?|accounts?|people|visitors?|persons?|orders?|checkouts?)$/;
+const person = 'users?|customers?|clients?|tenants?|accounts?|people|visitors?|persons?';
+const anyone = new RegExp(`^(?:${person})$`);
+const anybody = new RegExp(`^(?:${person}|orders?|checkouts?)$`);
 
 export async function* affected(look: Look, found: Found, what: string): Step<string> {
   const { desk } = look;
   const isGroup = what !== '' && !anybody.test(what);
   // `how many bookings failed?` is of operations that are called so, else of an attribute's values.
-  const counted = isGroup && /^\W*how many\b(?!.*\b(?:affected|impacted|hit)\b)/i.test(look.text);
+  const isCounted = what !== '' && !anyone.test(what);
+  const counted = isCounted && /^\W*how many\b(?!.*\b(?:affected|impacted|hit)\b)/i.test(look.text);
   const called = counted ? yield* countCalled(look, what) : undefined;
   if (called?.answer !== undefined) return called.answer;
   const worse = worseOf(found);

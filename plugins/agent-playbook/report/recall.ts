@@ -16,7 +16,7 @@ import { stretch } from './findings.ts';
 
 const examples = bullets([
   '`when did it start?`, `which version?`, `who is affected?`, `is it the database?`, `what changed?`',
-  '`is it fixed?`, `what should I do?`, `summary`, `slowest service?`, `most errors?`, `how many orders in the last hour?`',
+  '`is it fixed?`, `what should I do?`, `summary`, `slowest service?`, `which query is slow?`, `most errors?`, `how many orders in the last hour?`',
   '`only checkout` narrows to a service or to what has an attribute; `what about yesterday`, `since 14:00` or `now` moves the time',
   '`compare with yesterday` or `compare with 13:00 to 13:30` says what is usual',
   '`show me the traces`, `the logs` or `the SQL`, and `E3` for one piece of evidence; `why?` for what a conclusion rests on',

@@ -3,15 +3,15 @@ import { names as isNamed, partOf } from '../question/question.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import { isOver } from '../question/windows.ts';
 import type { Step } from '../scene.ts';
-import { between, cited, code, milliseconds, moment, names } from '../sql.ts';
+import { between, cited, code, inList, milliseconds, moment, names } from '../sql.ts';
 import { rate } from '../statistics.ts';
 import { changesAround, placed } from '../steps/changes.ts';
 import { tally } from '../steps/tally.ts';
-import { describeVersion, newVersions } from '../steps/versions.ts';
+import { describeVersion, newVersions, type Versions } from '../steps/versions.ts';
 import { bullets } from './answer.ts';
 import { blame, isKind } from './blame.ts';
 import { affected, affectedOnly, count, failing, health, slowest } from './counts.ts';
-import { neighbours, oneTrace } from './examples.ts';
+import { lastRun, neighbours, oneTrace, statements } from './examples.ts';
 import {
   badSpans,
   beginningOf,
@@ -67,6 +67,10 @@ export async function* reply(asks: Asks, look: Look): Step<string | undefined> {
       return yield* around(look, asks.kind, asks.what);
     case 'trace':
       return yield* oneTrace(look, asks.what);
+    case 'statements':
+      return yield* statements(look);
+    case 'lastRun':
+      return yield* lastRun(look, asks.what);
     case 'changes':
       return yield* changes(look);
     case 'order':
@@ -136,9 +140,39 @@ async function* onset(look: Look, found: Found): Step<string> {
   ].join('\n\n');
 }
 
+/** `is 2.4.0 everywhere?`: how many spans still come from another version. */
+async function* everywhere({ desk, last, today }: Look, running: Versions['running']): Step<string> {
+  const [{ version: asked } = { version: '' }] = running;
+  const services = running.map(({ service }) => service);
+  const end = new Date(last.getTime() + 1);
+  const range = { start: new Date(end.getTime() - lately), end };
+  const { rows, evidenceId } = yield* tally(desk, {
+    question: `Which versions run beside ${code(asked, 60)}?`,
+    range,
+    by: ['s.service_name', 's.service_version'],
+    where: [inList(desk.write, 's.service_name', services)],
+  });
+  const told = services.map((service) => {
+    const own = rows.filter(({ names: [name] }) => name === service);
+    const all = own.reduce((sum, { calls }) => sum + calls, 0);
+    const others = own.filter(({ names: [, version] }) => version !== asked);
+    const list = others.map(({ names: [, version = ''], calls }) => {
+      return `${version === '' ? 'no version' : code(version, 60)} ${calls}`;
+    });
+    const rest = others.length === 0 ? `all ${all} are of ${code(asked, 60)}` : `${list.join(', ')} of ${all}`;
+    return all === 0 ? `${code(service, 60)} sent none` : `of ${code(service, 60)} ${rest}`;
+  });
+  const isAll = rows.every(({ names: [, version] }) => version === asked);
+  const ended = isOver(last, today) ? ` The telemetry ends at ${moment(last)}.` : '';
+  return `${isAll ? 'Yes' : 'No'}, by their spans ${between(range)}: ${told.join('; ')}.${cited(evidenceId)}${ended}`;
+}
+
 async function* version(look: Look, found: Found): Step<string> {
   const { service } = found.conclusion;
   const { added, running: all, evidenceId } = yield* newVersions({ ...look.desk, windows: look.windows });
+  const number = /^(?:is|are) .*?\bv?(\d+(?:\.\d+)+[\w.+-]*)/i.exec(look.text.trim())?.[1];
+  const having = all.filter((one) => number !== undefined && one.version.replace(/^v/, '') === number);
+  if (having.length > 0) return yield* everywhere(look, having);
   const asked = look.known.find((name) => isNamed(look.text, name));
   if (asked !== undefined) {
     const running = all.filter((one) => one.service === asked);
