@@ -256,6 +256,9 @@ describe('a database, and a job that runs each night', () => {
     }).flat(),
     ...[10, 34, 58].map((hours) => span(ago(hours * 60), 'night-export', 'export bookings', 61_000)),
     span(ago(3 * 24 * 60), 'archive', 'yearly archive', 5_000, { status_code: 'ERROR' }),
+    ...[2, 4, 6, 8, 10].map((minute) =>
+      span(ago(minute), 'night-export', 'VACUUM', 400, { kind: 'CLIENT', attributes: { 'db.system': 'postgresql' } }),
+    ),
     ...[1, 2, 3].map((minute) => span(ago(minute), 'rates', 'tick', 1, { service_version: '1.5.0' })),
   ];
   let chat: Conversation;

@@ -11,7 +11,7 @@ import {
 import { describe as describeLog, type LogPatterns } from '../steps/log-patterns.ts';
 import { names as isNamed, partOf } from '../question/question.ts';
 import type { TimeRange } from '../question/time-range.ts';
-import { figures, tally, type Tallied } from '../steps/tally.ts';
+import { figures, mostTallied, tally, type Tallied } from '../steps/tally.ts';
 import {
   between,
   cited,
@@ -171,10 +171,14 @@ export async function* statements(look: Look): Step<string> {
   const shown = (often.length > 0 ? often : now.rows).filter(({ failed }) => !isFailure || failed > 0).slice(0, 5);
   if (shown.length === 0)
     return `No database statement${whose} failed ${between(windows.now)}.${cited(now.evidenceId)}`;
+  // Of more than a query answers with, one that is missing may have been there.
+  const unseen =
+    before !== undefined && before.rows.length > 0 && before.rows.length < mostTallied ? '; not seen before' : '';
   const lines = shown.map((row) => {
     const [name = '', statement = ''] = row.names;
     const past = before?.rows.find(({ names: own }) => own[0] === name && own[1] === statement);
-    return `${code(name, 60)} ${code(statement, statementWidth)}: ${figures(row)}${past === undefined ? '' : `; before: ${figures(past)}`}`;
+    const usual = past === undefined ? unseen : `; before: ${figures(past)}`;
+    return `${code(name, 60)} ${code(statement, statementWidth)}: ${figures(row)}${usual}`;
   });
   const ids = cited(now.evidenceId, ...(before ? [before.evidenceId] : []));
   const how = isFailure ? 'that fail most' : 'that take longest';

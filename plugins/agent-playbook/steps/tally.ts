@@ -39,6 +39,9 @@ interface TallyInquiry {
   readonly distinct?: string;
 }
 
+/** Kinds of spans that an answer has at most. */
+export const mostTallied = 50;
+
 const orders = { calls: 'count(*)', failures: 'failed', slowness: 'p95_nano' } as const;
 
 export type Desk = Pick<Scene, 'notebook' | 'write'>;
@@ -65,7 +68,7 @@ export async function* tally({ notebook, write }: Desk, inquiry: TallyInquiry): 
 FROM otel.spans s${join === undefined ? '' : ` CROSS JOIN ${join}`}
 WHERE ${conditions}${grouped}
 ORDER BY ${orders[order]} DESC${by.map((_, index) => `, name_${index}`).join('')}
-LIMIT 50`;
+LIMIT ${mostTallied}`;
   const read = (row: Row): Tallied => ({
     names: by.map((_, index) => row.text(`name_${index}`)),
     calls: row.number('calls'),
