@@ -23,12 +23,12 @@ beforeAll(async () => {
   harness = await Harness.start();
   const pipeline = createQueryPipeline({ telemetry: harness.telemetry, logger: silentLogger, now: () => noon });
   const { dialect } = harness.telemetry;
-  agent = plugin.create({}, { ...testHost(harness.directory), dialect, query: agentQuery(pipeline) });
-  const query: typeof asks = async (organization, sql, options) => {
+  const ask = agentQuery(pipeline);
+  const query: typeof ask = async (organization, sql, options) => {
     if (refused.some((part) => sql.includes(part))) throw new SightlineError('query_timeout', 'It took too long.');
-    return await asks(organization, sql, options);
+    return await ask(organization, sql, options);
   };
-  const asks = agentQuery(pipeline);
+  agent = plugin.create({}, { ...testHost(harness.directory), dialect, query: ask });
   hindered = plugin.create({}, { ...testHost(harness.directory), dialect, query });
 });
 
@@ -42,6 +42,30 @@ async function chatOn(
   await harness.load(organization, 'spans', spans);
   if (logs.length > 0) await harness.load(organization, 'logs', logs);
   return new Conversation(by, organization, noon);
+}
+
+let spanCount = 0;
+
+/** The root of a trace of its own, unless told. */
+function span(at: Date, service: string, name: string, ms: number, more: Row = {}): Row {
+  spanCount += 1;
+  const id = spanCount.toString(16);
+  return {
+    time: at,
+    start_time: at,
+    end_time: new Date(at.getTime() + ms),
+    duration_nano: ms * 1e6,
+    trace_id: id.padStart(32, 'd'),
+    span_id: id.padStart(16, 'd'),
+    parent_span_id: '',
+    name,
+    kind: 'INTERNAL',
+    status_code: 'UNSET',
+    status_message: '',
+    service_name: service,
+    attributes: {},
+    ...more,
+  };
 }
 
 interface Hotel {
@@ -67,24 +91,20 @@ function hotel(of: Hotel): Readonly<Record<'spans' | 'logs', readonly Row[]>> {
     const traceId = index.toString(16).padStart(32, 'b');
     let count = 0;
     const add = (parent: string, what: string, ms: number, isError: boolean, more: Row = {}): string => {
-      const [service, kind, name] = what.split(/ (?=SERVER|CLIENT)|(?<=SERVER|CLIENT) /);
+      const [service = '', kind, name = ''] = what.split(/ (?=SERVER|CLIENT)|(?<=SERVER|CLIENT) /);
       count += 1;
       const spanId = (index * 100 + count).toString(16).padStart(16, '0');
-      spans.push({
-        time: at,
-        start_time: at,
-        end_time: new Date(at.getTime() + ms),
-        duration_nano: ms * 1e6,
-        trace_id: traceId,
-        span_id: spanId,
-        parent_span_id: parent,
-        name,
-        kind,
-        status_code: isError ? 'ERROR' : 'UNSET',
-        status_message: isError ? `answered ${status}` : '',
-        service_name: service,
-        attributes: { 'cloud.region': region, ...more },
-      });
+      const failure = isError ? { status_code: 'ERROR', status_message: `answered ${status}` } : {};
+      spans.push(
+        span(at, service, name, ms, {
+          trace_id: traceId,
+          span_id: spanId,
+          parent_span_id: parent,
+          kind,
+          attributes: { 'cloud.region': region, ...more },
+          ...failure,
+        }),
+      );
       return spanId;
     };
     const times = asks(minute);
@@ -211,27 +231,6 @@ it('that nothing is wrong holds until the telemetry ends, and says so first', as
   expect(answer).toMatch(/^\*\*Nothing is wrong until 2026-03-01 11:29 UTC, where the telemetry ends: no operation/);
 });
 
-/** Each calls at a time of its own. */
-function span(at: Date, service: string, name: string, ms: number, more: Row = {}): Row {
-  const id = (at.getTime() + name.length).toString(16);
-  return {
-    time: at,
-    start_time: at,
-    end_time: new Date(at.getTime() + ms),
-    duration_nano: ms * 1e6,
-    trace_id: id.padStart(32, 'd'),
-    span_id: id.padStart(16, '0'),
-    parent_span_id: '',
-    name,
-    kind: 'INTERNAL',
-    status_code: 'UNSET',
-    status_message: '',
-    service_name: service,
-    attributes: {},
-    ...more,
-  };
-}
-
 describe('a database, and a job that runs each night', () => {
   const select = 'SELECT id FROM rooms WHERE free_from <= $1';
   const update = 'UPDATE rooms SET free_from = $1 WHERE id = $2';
@@ -290,8 +289,10 @@ describe('a database, and a job that runs each night', () => {
     ],
     ['when was the last backup?', /^No span .* is called like `backup`\. \[E\d+\]$/],
     ['when was the last run?', /^Name the job/],
-    ['is 1.5.0 everywhere?', /No, by their spans .*: of `rates` `1\.4\.0` \d+ of \d+\./],
-    ['is 1.4.0 everywhere?', /No, by their spans .*of `web` all \d+ are of `1\.4\.0`/],
+    ['is 1.5.0 everywhere?', /No\. Spans .*: `rates` \d+ from `1\.4\.0`, 3 from `1\.5\.0`\. \[E\d+\]/],
+    ['is 1.5.0 live?', /Yes, but not everywhere\. Spans .*: `rates` /],
+    ['is 1.4.0 everywhere?', /No\. Spans .*`web` \d+ from `1\.4\.0`/],
+    ['when was the last 备份?', /^Name the job/],
     ['how many bookings failed?', /^\d+ at `booking` `PlaceBooking` .*, 0 failed/],
   ])('%s', async (ask, says) => {
     expect((await chat.fork().say(ask)).answer).toMatch(says);
@@ -321,6 +322,20 @@ describe('what could not be counted', () => {
     refused = [part];
     const { answer } = await chat.fork().say(ask);
     expect(answer).toMatch(/^I cannot tell\.\n\n- .* This could not be checked: It took too long\. \[E\d+\]/);
+    expect(answer).toMatch(/A shorter time may do: ask the same `in the last 10 minutes`\.$/);
+  });
+
+  it('says so of a part of a service too, and does not say that it has no such span', async () => {
+    refused = ['AS calls'];
+    const { answer } = await (await chatOn(hotel({}), hindered)).say('is booking ok in eu-central-1?');
+    expect(answer).toMatch(/^I cannot tell\./);
+    expect(answer).not.toContain('No span of');
+  });
+
+  it('is counted for a shorter time, as the answer says', async () => {
+    refused = [];
+    const { answer } = await chat.fork().say('most errors in the last 10 minutes?');
+    expect(answer).toMatch(/^Most errors are of .* from 2026-03-01 11:5\d UTC/);
   });
 
   it('shows no lines and no traces, and says that they could not be read', async () => {

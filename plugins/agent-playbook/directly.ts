@@ -42,31 +42,38 @@ export async function* directly(
   const compared = found && !isTimed ? worseOf(found).range : undefined;
   const windows = compared && sent.first ? compare(compared, sent.first) : placed.windows;
   const look: Look = { desk, found, windows, sent, known, last, today: assignment.askedAt, text };
-  if (of !== undefined) {
-    // Of one that sends spans the investigation tells, but not of a part of them.
-    const isSeen = sent.services.every(({ name, rows }) => rows > 0 || name.toLowerCase() !== of);
-    return isSeen && placeIn(look) === undefined ? undefined : yield* health(look, of);
-  }
-  if (compares) return yield* nothingThere(look, references, sent);
-  if (only) {
-    const value = unknownOnly(question, known);
-    return value && (yield* withValue(look, value));
-  }
   const before = notebook.steps.length;
-  const said = yield* reply(asks, look);
+  const said = yield* tell(look, question);
   return said && (unread(notebook, said, before) ?? said);
 }
 
+async function* tell(look: Look, question: Question): Step<string | undefined> {
+  const { asks, references } = question;
+  if (asks.kind !== 'investigation') return yield* reply(asks, look);
+  if (asks.of !== undefined && look.found !== undefined) {
+    // Of one that sends spans the investigation tells, but not of a part of them.
+    const isSeen = look.sent.services.every(({ name, rows }) => rows > 0 || name.toLowerCase() !== asks.of);
+    return isSeen && placeIn(look) === undefined ? undefined : yield* health(look, asks.of);
+  }
+  if (references.length === 1) return yield* nothingThere(look, references, look.sent);
+  const value = unknownOnly(question, look.known);
+  return value && (yield* withValue(look, value));
+}
+
+const tooMuch: ReadonlySet<string | undefined> = new Set(['query_timeout', 'query_memory', 'query_too_costly']);
+
 /** A count that could not be made is no count of nothing; undefined where the answer rests on none. */
 function unread({ steps }: Notebook, said: string, before: number): string | undefined {
-  const cites = /\[E\d/.test(said);
+  const ids = new Set(said.match(/\[E\d[^\]]*\]/g)?.flatMap((group) => group.match(/E\d+/g) ?? []));
   const failed = steps.filter(({ error, evidence_id: id }, index) => {
-    if (error === undefined) return false;
-    return cites ? new RegExp(`\\[[^\\]]*\\b${id}\\b[^\\]]*\\]`).test(said) : index >= before;
+    return error !== undefined && (ids.size > 0 ? ids.has(id) : index >= before);
   });
   if (failed.length === 0) return undefined;
   const list = failed.map(({ question, observation, evidence_id: id }) => `${question} ${observation}${cited(id)}`);
-  return `I cannot tell.\n\n${bullets(list)}\n\nA shorter time may do, such as \`last 10 minutes\`.`;
+  const hint = failed.some(({ error }) => tooMuch.has(error))
+    ? '\n\nA shorter time may do: ask the same `in the last 10 minutes`.'
+    : '';
+  return `I cannot tell.\n\n${bullets(list)}${hint}`;
 }
 
 /** That there is nothing to compare with is all there is to say. */

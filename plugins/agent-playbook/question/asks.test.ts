@@ -67,6 +67,10 @@ describe('what a message asks for', () => {
       'did the nightly job run today?',
     ].map((text) => [text, 'lastRun']),
     ...['when was the last deploy?', 'when was payment released?'].map((text) => [text, 'changes']),
+    ...['why are there so many slow queries?', 'users report that slow queries of the search fail'].map((text) => [
+      text,
+      'investigation',
+    ]),
     ...['show me the traces', 'Traces?', 'the traces', 'which traces failed?', 'list the slowest traces'].map(
       (text) => [text, 'traces'],
     ),

@@ -103,9 +103,9 @@ const showing = {
   ),
 };
 
-/** Before the agent's own queries are shown: `show me the slow queries` does not mean these. */
+/** Before the agent's own queries are shown: `show me the slow queries` does not mean these. Who asks why wants it looked into. */
 const statements = [
-  /\b(?:slow(?:est|er)?|expensive|heav(?:y|iest)|worst|long(?:est)?[- ]running|longest|fail(?:ing|ed)) (?:(?:sql|db|database) )?(?:quer(?:y|ies)|statements?)\b/i,
+  /^(?:(?:and|but|so|ok(?:ay)?)\W+)*(?:(?:show|list|give|find|see|print|which|what|are there|were there|is there|is it|any|the)\b[^.?!,]{0,30})?\b(?:slow(?:est|er)?|expensive|heav(?:y|iest)|worst|long(?:est)?[- ]running|longest|fail(?:ing|ed)) (?:(?:sql|db|database) )?(?:quer(?:y|ies)|statements?)\b/i,
   /\b(?:which|what) (?:(?:sql|db|database) )?(?:quer(?:y|ies)|statements?) (?:is|are|was|were|does|do|did|takes?|took|got|gets?|became|fails?|failed|runs?|ran)\b(?! you\b)/i,
 ];
 
@@ -190,7 +190,7 @@ const direct: readonly (readonly [
     [
       /\bwhen (?:did|has) (?:the |our )?(.+?) last (?:run|ran|execute|complete|finish|succeed|start)\w*\W*$/i,
       /\bwhen (?:was|is) (?:the |our )?last (?:successful |failed )?(?:run|execution) of (?:the |our )?(.+?)\W*$/i,
-      /\bwhen (?:was|is) (?:the |our )?last ((?!(?:time|deploy|release|rollout|incident|error|failure)\w*\b).+?)\W*$/i,
+      /\bwhen (?:was|is) (?:the |our )?last ((?!(?:time|deploy|release|rollout|change|incident|outage|alert|crash|error|failure)\w*\b).+?)\W*$/i,
       /\blast (?:run|execution) of (?:the |our )?(.+?)\W*$|\blast time (?:the |our )?(.+?) ran\W*$/i,
       /^(?:did|has) (?:the |our )?(.+? (?:job|batch|backup|import|export|cron|task|sync|report)) run\b/i,
     ],

@@ -87,6 +87,15 @@ describe('a follow-up in German, French or Spanish', () => {
     ['certainty', ['Bist du sicher?', 'Tu es sûr ?', '¿Estás seguro?']],
     ['reasons', ['Warum?', 'Wieso das?', 'Pourquoi ?', '¿Por qué?']],
     ['blame: database', ['Liegt es an der Datenbank?', "C'est la base de données ?", '¿Es la base de datos?']],
+    [
+      'blame: memory leak',
+      [
+        'Gibt es einen Memory Leak?',
+        'Gibt es ein Speicherleck?',
+        'Une fuite de mémoire ?',
+        '¿Hay una fuga de memoria?',
+      ],
+    ],
     ['blame: network', ['Ist es das Netzwerk?', 'Est-ce le réseau ?', '¿Es la red?']],
     ['health: cart', ['Ist cart in Ordnung?', 'Est-ce que cart va bien ?', '¿Está bien cart?']],
     ['failing', ['Wo gibt es die meisten Fehler?', "Où y a-t-il le plus d'erreurs ?", '¿Dónde hay más errores?']],

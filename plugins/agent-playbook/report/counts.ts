@@ -32,16 +32,17 @@ import {
 /** Keys of attributes that say whose request it was, without what groups people. */
 const people = String.raw`(?i)(^|[._])(enduser|user|customer|tenant|account|member|org|organi[sz]ation|client)([._]?id)?$`;
 
-const person = 'users?|customers?|clients?|tenants?|accounts?|people|visitors?|persons?';
-const anyone = new RegExp(`^(?:${person})$`);
-const anybody = new RegExp(`^(?:${person}|orders?|checkouts?)$`);
+const person = /^(?:users?|customers?|clients?|tenants?|accounts?|people|visitors?|persons?)$/;
+
+/** Which orders are affected is whose they are. */
+const isAnybody = (word: string): boolean => person.test(word) || /^(?:orders?|checkouts?)$/.test(word);
 
 export async function* affected(look: Look, found: Found, what: string): Step<string> {
   const { desk } = look;
-  const isGroup = what !== '' && !anybody.test(what);
+  const isGroup = what !== '' && !isAnybody(what);
   // `how many bookings failed?` is of operations that are called so, else of an attribute's values.
-  const isCounted = what !== '' && !anyone.test(what);
-  const counted = isCounted && /^\W*how many\b(?!.*\b(?:affected|impacted|hit)\b)/i.test(look.text);
+  const counted =
+    what !== '' && !person.test(what) && /^\W*how many\b(?!.*\b(?:affected|impacted|hit)\b)/i.test(look.text);
   const called = counted ? yield* countCalled(look, what) : undefined;
   if (called?.answer !== undefined) return called.answer;
   const worse = worseOf(found);
@@ -167,7 +168,7 @@ export async function* withValue({ desk, windows, found }: Look, value: string):
 
 /** `are free customers affected?`: by the first word that is a value of an attribute, else all of them. */
 export async function* affectedOnly(look: Look, found: Found, what: string): Step<string> {
-  const words = what.split(/[^\w./-]+/).filter((word) => word.length > 1 && !anybody.test(word));
+  const words = what.split(/[^\w./-]+/).filter((word) => word.length > 1 && !isAnybody(word));
   for (const word of nothing(found) === undefined ? words : []) {
     const told = yield* withValue(look, word);
     if (told !== undefined) return told;

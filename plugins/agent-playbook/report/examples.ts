@@ -190,7 +190,8 @@ export async function* lastRun({ desk, known, today, found }: Look, asked: strin
   const { write } = desk;
   const what = asked.replace(/\s*\b(?:jobs?|runs?|execution|task|service)\s*$/, '').trim();
   const meant = /^(?:it|this|that|)$/.test(what) ? (found?.conclusion.service ?? '') : what;
-  if (meant === '') return 'Name the job: `when did the nightly-export last run?`';
+  // Other letters match anything in the pattern below.
+  if (!/[a-z0-9]/i.test(meant)) return 'Name the job: `when did the nightly-export last run?`';
   const words = `(?i)${meant.replaceAll(/[^a-z0-9]+/gi, '.*')}`;
   const service = known.find((name) => name.toLowerCase() === meant.toLowerCase()) ?? partOf(meant, known);
   const which = service

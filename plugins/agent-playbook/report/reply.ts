@@ -140,8 +140,8 @@ async function* onset(look: Look, found: Found): Step<string> {
   ].join('\n\n');
 }
 
-/** `is 2.4.0 everywhere?`: how many spans still come from another version. */
-async function* everywhere({ desk, last, today }: Look, running: Versions['running']): Step<string> {
+/** `is 2.4.0 everywhere?`, or `live?`: how many spans come from it, and how many from another version. */
+async function* everywhere({ desk, last, today, text }: Look, running: Versions['running']): Step<string> {
   const [{ version: asked } = { version: '' }] = running;
   const services = running.map(({ service }) => service);
   const end = new Date(last.getTime() + 1);
@@ -154,17 +154,17 @@ async function* everywhere({ desk, last, today }: Look, running: Versions['runni
   });
   const told = services.map((service) => {
     const own = rows.filter(({ names: [name] }) => name === service);
-    const all = own.reduce((sum, { calls }) => sum + calls, 0);
-    const others = own.filter(({ names: [, version] }) => version !== asked);
-    const list = others.map(({ names: [, version = ''], calls }) => {
-      return `${version === '' ? 'no version' : code(version, 60)} ${calls}`;
+    const list = own.map(({ names: [, version = ''], calls }) => {
+      return `${calls} from ${version === '' ? 'no version' : code(version, 60)}`;
     });
-    const rest = others.length === 0 ? `all ${all} are of ${code(asked, 60)}` : `${list.join(', ')} of ${all}`;
-    return all === 0 ? `${code(service, 60)} sent none` : `of ${code(service, 60)} ${rest}`;
+    return `${code(service, 60)} ${list.length === 0 ? 'sent none' : list.join(', ')}`;
   });
-  const isAll = rows.every(({ names: [, version] }) => version === asked);
+  const isSeen = rows.some(({ names: [, version] }) => version === asked);
+  const isAll = isSeen && rows.every(({ names: [, version] }) => version === asked);
+  const isPart = isSeen && /\b(?:live|deployed)\b/i.test(text);
+  const answer = isAll ? 'Yes' : isPart ? 'Yes, but not everywhere' : 'No';
   const ended = isOver(last, today) ? ` The telemetry ends at ${moment(last)}.` : '';
-  return `${isAll ? 'Yes' : 'No'}, by their spans ${between(range)}: ${told.join('; ')}.${cited(evidenceId)}${ended}`;
+  return `${answer}. Spans ${between(range)}: ${told.join('; ')}.${cited(evidenceId)}${ended}`;
 }
 
 async function* version(look: Look, found: Found): Step<string> {
